@@ -1,0 +1,1 @@
+"""Puts the rooms below together: check, fix, whole trees; prints nothing."""

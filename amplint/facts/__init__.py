@@ -1,0 +1,1 @@
+"""What the code means, without opinions."""

@@ -1,0 +1,102 @@
+"""The one object that a rule receives: everything known about one module and what it imports, worked out when asked.
+
+Holds no opinion about what is wrong.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from amplint.facts.index import Index
+from amplint.facts.names import Names
+from amplint.model.tree import ClassDef, FunctionDef, Module
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTorch:
+    """The lowest torch that the code must run on, as (major, minor); assumed says that nobody stated it."""
+
+    version: tuple[int, int] = (2, 4)
+    is_assumed: bool = True
+
+    def has(self, major: int, minor: int) -> bool:
+        """Whether every supported torch is at least major.minor."""
+        return self.version >= (major, minor)
+
+    def __str__(self) -> str:
+        return f"{self.version[0]}.{self.version[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """The part of the settings that changes what facts say.
+
+    scaler_names and clip_functions are dotted names of house wrappers.
+    """
+
+    target: TargetTorch = TargetTorch()
+    scaler_names: tuple[str, ...] = ()
+    clip_functions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The modules that a module can see: dotted module name → facts of it; empty where files are seen alone.
+
+    modules maps the absolute dotted name under which an import statement finds a file (`pkg.engine`, `engine`) to
+    its facts. importers are the facts of the modules in the run that import this one.
+    is_complete is False where the checked file is seen alone (flake8, standard input).
+    """
+
+    modules: "dict[str, Facts]" = field(default_factory=dict)
+    importers: "tuple[Facts, ...]" = ()
+    is_complete: bool = False
+
+
+@dataclass
+class Facts:
+    """What is known about one module.
+
+    path is the file as findings name it; dotted_name is the module's own absolute name, '' where it is not known.
+    """
+
+    path: str
+    module: Module
+    settings: CheckSettings = field(default_factory=CheckSettings)
+    context: Context = field(default_factory=Context)
+    dotted_name: str = ""
+
+    @cached_property
+    def index(self) -> Index:
+        """Parents, statements, functions, calls."""
+        return Index(self.module)
+
+    @cached_property
+    def names(self) -> Names:
+        """What names mean."""
+        return Names(self.module, self.index, self.dotted_name)
+
+    def definition(self, canonical: str) -> "tuple[Facts, FunctionDef | ClassDef] | None":
+        """The function or class that a canonical dotted name stands for, here or in the context.
+
+        `engine.train_one_epoch`, `pkg.amp.NativeScaler.__call__`; follows re-exports. None where it is not seen.
+        """
+        return self._definition(canonical, 8)
+
+    def _definition(self, canonical: str, budget: int) -> "tuple[Facts, FunctionDef | ClassDef] | None":
+        if not budget:
+            return None
+        head, rest = canonical, ""
+        while head:
+            owner = self if head == self.dotted_name else self.context.modules.get(head)
+            if owner is not None and rest:
+                local = owner.index.definitions.get(rest)
+                if local is not None:
+                    return owner, local
+                first, _, tail = rest.partition(".")
+                target = owner.names.module_binding(first)
+                if target is None or target == canonical:
+                    return None
+                return owner._definition(f"{target}.{tail}" if tail else target, budget - 1)
+            head, _, last = head.rpartition(".")
+            rest = f"{last}.{rest}" if rest else last
+        return None

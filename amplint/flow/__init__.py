@@ -1,0 +1,1 @@
+"""Control flow of one function, knowing nothing of AMP."""

@@ -1,0 +1,135 @@
+"""Changes to a program: what a rule asks for (repairs), what is spliced (edits) and how far to trust it (a fix)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from amplint.model.span import Span
+
+
+class Applicability(StrEnum):
+    """How far a fix may be trusted without a person reading it."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+class FixKind(StrEnum):
+    """Whether a fix keeps the numbers of a training run (migration) or changes them on purpose (repair)."""
+
+    MIGRATION = "migration"
+    REPAIR = "repair"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of a span. New text separates its lines with a plain line feed."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Replace an expression or a statement by code.
+
+    In the code of any repair `${torch.amp.autocast}` stands for the dotted name as the file spells it;
+    the renderer finds an existing binding or adds the import.
+    """
+
+    span: Span
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsertBefore:
+    """Insert whole statements before the statement that has this span, at its indentation."""
+
+    statement: Span
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsertAfter:
+    """Insert whole statements after the statement that has this span, at its indentation."""
+
+    statement: Span
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteStatement:
+    """Remove a whole statement with its line; a block that would be left empty gets `pass`."""
+
+    statement: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DedentTail:
+    """Move the statements of a block, from the one with this span to the block's last, out of the enclosing compound."""
+
+    first: Span
+
+
+@dataclass(frozen=True, slots=True)
+class InsertArgument:
+    """Give the call that has this span one more argument: `name=value`, or positional where name is None.
+
+    A positional argument goes first; a keyword goes last, but before a `**` argument.
+    """
+
+    call: Span
+    value: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NameArgument:
+    """Turn the positional argument that has this span into a keyword argument."""
+
+    argument: Span
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteArgument:
+    """Remove the argument that has this span, with its comma, from its call."""
+
+    argument: Span
+
+
+@dataclass(frozen=True, slots=True)
+class MoveImport:
+    """Import a name from another module in an existing `from` import, keeping its `as` alias and its comments.
+
+    alias is the span of the alias (`GradScaler as GS`) inside the statement; target is the new dotted name.
+    """
+
+    alias: Span
+    target: str
+
+
+Repair = (
+    Replace
+    | InsertBefore
+    | InsertAfter
+    | DeleteStatement
+    | DedentTail
+    | InsertArgument
+    | NameArgument
+    | DeleteArgument
+    | MoveImport
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A title, how far to trust it, and the repairs that make it; they are applied together or not at all.
+
+    The title says what the fix assumed.
+    """
+
+    title: str
+    kind: FixKind
+    applicability: Applicability
+    repairs: tuple[Repair, ...] = ()

@@ -1,0 +1,58 @@
+"""What a check says: findings about the code, problems about the tool's own work; knows nothing of output formats."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from amplint.model.edit import Fix
+from amplint.model.span import Span
+
+
+class Severity(StrEnum):
+    """error: crashes or trains silently wrong; warning: wrong in some runs; advice: slower or fragile."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    ADVICE = "advice"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that explains a finding, in the order in which the program reaches it.
+
+    path is None where the place is in the finding's own file.
+    """
+
+    span: Span
+    message: str
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One defect at one place of one file.
+
+    statement is the span whose lines may carry a suppression comment.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    path: str
+    span: Span
+    statement: Span
+    notes: tuple[Note, ...] = ()
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The tool could not do a part of its job: an unreadable file, a fault of its own.
+
+    rule names the rule that was running, if one was; is_fatal problems end in exit code 2.
+    """
+
+    path: str
+    message: str
+    rule: str | None = None
+    is_fatal: bool = True

@@ -1,0 +1,516 @@
+"""The lowered program: a small picklable tree in the shape of Python's own `ast`; knows nothing of whitespace.
+
+Nodes compare by identity and are never changed after they are built. They are not frozen dataclasses, because
+freezing doubles the cost of building the hundreds of thousands that a large tree needs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cache
+
+from amplint.model.span import Span
+
+ConstantValue = str | bytes | int | float | complex | bool | None
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """Anything with a place in the program. Spans leave out enclosing parentheses, as those of `ast` do."""
+
+    span: Span
+
+
+# --- expressions
+
+
+@dataclass(slots=True, eq=False)
+class Name(Node):
+    id: str
+
+
+@dataclass(slots=True, eq=False)
+class Constant(Node):
+    """A literal; `...` is the value Ellipsis. Adjacent string literals are one constant."""
+
+    value: object
+
+
+@dataclass(slots=True, eq=False)
+class Attribute(Node):
+    value: "Expr"
+    attr: str
+    attr_span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Argument(Node):
+    """One argument in source order: star is '', '*' or '**'; name is set for a keyword argument."""
+
+    value: "Expr"
+    name: str | None
+    star: str
+
+
+@dataclass(slots=True, eq=False)
+class Call(Node):
+    func: "Expr"
+    args: tuple[Argument, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Subscript(Node):
+    """value[index]; several indices make the index a Tuple."""
+
+    value: "Expr"
+    index: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class Slice(Node):
+    lower: "Expr | None"
+    upper: "Expr | None"
+    step: "Expr | None"
+
+
+@dataclass(slots=True, eq=False)
+class Starred(Node):
+    value: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class Unary(Node):
+    """op is 'not', '-', '+' or '~'."""
+
+    op: str
+    operand: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class Binary(Node):
+    """op as it is written: '+', '//', '@', …"""
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class BoolOp(Node):
+    """`a and b and c` is one node with three values; op is 'and' or 'or'."""
+
+    op: str
+    values: tuple["Expr", ...]
+
+
+@dataclass(slots=True, eq=False)
+class Compare(Node):
+    """ops as they are written: '==', 'is not', 'not in', …"""
+
+    left: "Expr"
+    ops: tuple[str, ...]
+    comparators: tuple["Expr", ...]
+
+
+@dataclass(slots=True, eq=False)
+class IfExp(Node):
+    test: "Expr"
+    body: "Expr"
+    orelse: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class Tuple(Node):
+    elts: tuple["Expr", ...]
+
+
+@dataclass(slots=True, eq=False)
+class List(Node):
+    elts: tuple["Expr", ...]
+
+
+@dataclass(slots=True, eq=False)
+class Set(Node):
+    elts: tuple["Expr", ...]
+
+
+@dataclass(slots=True, eq=False)
+class Dict(Node):
+    """A key of None stands for `**value`."""
+
+    keys: tuple["Expr | None", ...]
+    values: tuple["Expr", ...]
+
+
+@dataclass(slots=True, eq=False)
+class Parameter(Node):
+    """kind is 'positional-only', 'positional', 'keyword', '*' or '**'."""
+
+    name: str
+    kind: str
+    annotation: "Expr | None"
+    default: "Expr | None"
+
+
+@dataclass(slots=True, eq=False)
+class Lambda(Node):
+    parameters: tuple[Parameter, ...]
+    body: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class Generator(Node):
+    """One `for target in iter if …` of a comprehension."""
+
+    target: "Expr"
+    iter: "Expr"
+    ifs: tuple["Expr", ...]
+    is_async: bool
+
+
+@dataclass(slots=True, eq=False)
+class Comprehension(Node):
+    """kind is 'list', 'set', 'dict' or 'generator'; value is set for 'dict' only."""
+
+    kind: str
+    element: "Expr"
+    value: "Expr | None"
+    generators: tuple[Generator, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Await(Node):
+    value: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class Yield(Node):
+    value: "Expr | None"
+    is_from: bool
+
+
+@dataclass(slots=True, eq=False)
+class NamedExpr(Node):
+    target: Name
+    value: "Expr"
+
+
+@dataclass(slots=True, eq=False)
+class JoinedString(Node):
+    """An f-string or t-string: the expressions in it, in order."""
+
+    values: tuple["Expr", ...]
+
+
+Expr = (
+    Name
+    | Constant
+    | Attribute
+    | Call
+    | Subscript
+    | Slice
+    | Starred
+    | Unary
+    | Binary
+    | BoolOp
+    | Compare
+    | IfExp
+    | Tuple
+    | List
+    | Set
+    | Dict
+    | Lambda
+    | Comprehension
+    | Await
+    | Yield
+    | NamedExpr
+    | JoinedString
+)
+
+# --- statements
+
+
+@dataclass(slots=True, eq=False)
+class ExprStmt(Node):
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Assign(Node):
+    targets: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class AnnAssign(Node):
+    target: Expr
+    annotation: Expr
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class AugAssign(Node):
+    """op without its equals sign: '+', '/', …"""
+
+    target: Expr
+    op: str
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Return(Node):
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Raise(Node):
+    exc: Expr | None
+    cause: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Assert(Node):
+    test: Expr
+    msg: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Delete(Node):
+    targets: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Pass(Node):
+    pass
+
+
+@dataclass(slots=True, eq=False)
+class Break(Node):
+    pass
+
+
+@dataclass(slots=True, eq=False)
+class Continue(Node):
+    pass
+
+
+@dataclass(slots=True, eq=False)
+class Global(Node):
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Nonlocal(Node):
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Alias(Node):
+    """`name as asname`; name is dotted in an `import` statement and '*' in a star import."""
+
+    name: str
+    asname: str | None
+
+
+@dataclass(slots=True, eq=False)
+class Import(Node):
+    names: tuple[Alias, ...]
+
+
+@dataclass(slots=True, eq=False)
+class ImportFrom(Node):
+    """module is '' for `from . import x`; level counts the leading dots."""
+
+    module: str
+    level: int
+    names: tuple[Alias, ...]
+
+
+@dataclass(slots=True, eq=False)
+class If(Node):
+    """An `elif` is an If that stands alone in orelse and whose span starts at its `elif`."""
+
+    test: Expr
+    body: "Block"
+    orelse: "Block"
+
+
+@dataclass(slots=True, eq=False)
+class For(Node):
+    target: Expr
+    iter: Expr
+    body: "Block"
+    orelse: "Block"
+    is_async: bool
+
+
+@dataclass(slots=True, eq=False)
+class While(Node):
+    test: Expr
+    body: "Block"
+    orelse: "Block"
+
+
+@dataclass(slots=True, eq=False)
+class WithItem(Node):
+    context: Expr
+    target: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class With(Node):
+    items: tuple[WithItem, ...]
+    body: "Block"
+    is_async: bool
+
+
+@dataclass(slots=True, eq=False)
+class ExceptHandler(Node):
+    """type is None for a bare `except:`."""
+
+    type: Expr | None
+    name: str | None
+    body: "Block"
+
+
+@dataclass(slots=True, eq=False)
+class Try(Node):
+    body: "Block"
+    handlers: tuple[ExceptHandler, ...]
+    orelse: "Block"
+    finalbody: "Block"
+    is_star: bool
+
+
+@dataclass(slots=True, eq=False)
+class Pattern(Node):
+    """What matters of a match pattern: the names that it binds, the values that it compares, whether it always fits."""
+
+    captures: tuple[str, ...]
+    values: tuple[Expr, ...]
+    is_irrefutable: bool
+
+
+@dataclass(slots=True, eq=False)
+class MatchCase(Node):
+    pattern: Pattern
+    guard: Expr | None
+    body: "Block"
+
+
+@dataclass(slots=True, eq=False)
+class Match(Node):
+    subject: Expr
+    cases: tuple[MatchCase, ...]
+
+
+@dataclass(slots=True, eq=False)
+class FunctionDef(Node):
+    """The span starts at `def` or `async`; decorators stand before it."""
+
+    name: str
+    name_span: Span
+    parameters: tuple[Parameter, ...]
+    body: "Block"
+    decorators: tuple[Expr, ...]
+    returns: Expr | None
+    is_async: bool
+
+
+@dataclass(slots=True, eq=False)
+class ClassDef(Node):
+    """Base classes and keywords are arguments in source order."""
+
+    name: str
+    name_span: Span
+    bases: tuple[Argument, ...]
+    body: "Block"
+    decorators: tuple[Expr, ...]
+
+
+@dataclass(slots=True, eq=False)
+class TypeAlias(Node):
+    name: Name
+    value: Expr
+
+
+Stmt = (
+    ExprStmt
+    | Assign
+    | AnnAssign
+    | AugAssign
+    | Return
+    | Raise
+    | Assert
+    | Delete
+    | Pass
+    | Break
+    | Continue
+    | Global
+    | Nonlocal
+    | Import
+    | ImportFrom
+    | If
+    | For
+    | While
+    | With
+    | Try
+    | Match
+    | FunctionDef
+    | ClassDef
+    | TypeAlias
+)
+Block = tuple[Stmt, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Comment(Node):
+    """A comment with its '#'; is_own_line says that nothing but white space stands before it."""
+
+    text: str
+    is_own_line: bool
+
+
+@dataclass(slots=True, eq=False)
+class Module(Node):
+    """A whole program. Comments are in source order."""
+
+    body: Block
+    comments: tuple[Comment, ...]
+
+
+@cache
+def _child_fields(kind: type[Node]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.name not in ("span", "attr_span", "name_span", "comments"))
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below, in the order in which they are written (decorators of a definition come last)."""
+    for name in _child_fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            for item in value:
+                if isinstance(item, Node):
+                    yield item
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, parents before children."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(list(children(current))))
+
+
+def dotted(node: Node) -> str | None:
+    """`a.b.c` for a chain of attributes on a name, else None."""
+    parts: list[str] = []
+    while isinstance(node, Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, Name):
+        return None
+    parts.append(node.id)
+    return ".".join(reversed(parts))

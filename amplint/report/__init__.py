@@ -1,0 +1,1 @@
+"""Findings as output formats, one module each."""

@@ -1,0 +1,1 @@
+"""Opinions: one module a rule, found by walking this package."""

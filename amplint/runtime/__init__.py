@@ -1,0 +1,1 @@
+"""Runs training scripts and judges what they did; the only room that imports torch."""

@@ -1,0 +1,1 @@
+"""Bytes of files: encodings, newlines, notebooks, discovery; knows nothing of Python's meaning."""

@@ -1,0 +1,1 @@
+"""From text to the lowered tree; the only room that knows LibCST."""
