@@ -66,7 +66,7 @@ class DeleteStatement:
 
 @dataclass(frozen=True, slots=True)
 class DedentTail:
-    """Move the statements of a block, from the one with this span to the block's last, out of the enclosing compound."""
+    """Move the statements of a block, from the one with this span to the last, out of the enclosing compound."""
 
     first: Span
 

@@ -15,7 +15,10 @@ ConstantValue = str | bytes | int | float | complex | bool | None
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """Anything with a place in the program. Spans leave out enclosing parentheses, as those of `ast` do."""
+    """Anything with a place in the program.
+
+    Spans are those of `ast`: without enclosing parentheses, but with those of a tuple or a generator expression.
+    """
 
     span: Span
 
@@ -87,7 +90,7 @@ class Unary(Node):
 
 @dataclass(slots=True, eq=False)
 class Binary(Node):
-    """op as it is written: '+', '//', '@', …"""
+    """op as it is written: '+', '//', '@', and so on."""
 
     op: str
     left: "Expr"
@@ -104,7 +107,7 @@ class BoolOp(Node):
 
 @dataclass(slots=True, eq=False)
 class Compare(Node):
-    """ops as they are written: '==', 'is not', 'not in', …"""
+    """ops as they are written: '==', 'is not', 'not in', and so on."""
 
     left: "Expr"
     ops: tuple[str, ...]
@@ -249,7 +252,7 @@ class AnnAssign(Node):
 
 @dataclass(slots=True, eq=False)
 class AugAssign(Node):
-    """op without its equals sign: '+', '/', …"""
+    """op without its equals sign: '+', '/', and so on."""
 
     target: Expr
     op: str
@@ -479,13 +482,13 @@ class Module(Node):
 
 
 @cache
-def _child_fields(kind: type[Node]) -> tuple[str, ...]:
+def _child_fields(kind: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.name not in ("span", "attr_span", "name_span", "comments"))
 
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below, in the order in which they are written (decorators of a definition come last)."""
-    for name in _child_fields(type(node)):
+    for name in _child_fields(type(node)):  # type: ignore[arg-type]  # classes are hashable
         value = getattr(node, name)
         if isinstance(value, Node):
             yield value
