@@ -56,14 +56,16 @@ class Context:
 class Facts:
     """What is known about one module.
 
-    path is the file as findings name it; dotted_name is the module's own absolute name, '' where it is not known.
+    path is the file as findings name it; dotted_name is the module's own absolute name, `__main__` where it is not
+    known; is_package marks an `__init__.py`, whose relative imports start one level lower.
     """
 
     path: str
     module: Module
     settings: CheckSettings = field(default_factory=CheckSettings)
     context: Context = field(default_factory=Context)
-    dotted_name: str = ""
+    dotted_name: str = "__main__"
+    is_package: bool = False
 
     @cached_property
     def index(self) -> Index:
@@ -73,7 +75,7 @@ class Facts:
     @cached_property
     def names(self) -> Names:
         """What names mean."""
-        return Names(self.module, self.index, self.dotted_name)
+        return Names(self.module, self.index, self.dotted_name, self.is_package)
 
     def definition(self, canonical: str) -> "tuple[Facts, FunctionDef | ClassDef] | None":
         """The function or class that a canonical dotted name stands for, here or in the context.

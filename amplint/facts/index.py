@@ -1,0 +1,162 @@
+"""Where each node of a module stands: parents, statements, functions, loops, definitions; knows nothing of meaning."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from amplint.model.span import Span
+from amplint.model.tree import (
+    Block,
+    Call,
+    ClassDef,
+    Comprehension,
+    ExceptHandler,
+    For,
+    FunctionDef,
+    If,
+    Lambda,
+    Match,
+    MatchCase,
+    Module,
+    Node,
+    Stmt,
+    Try,
+    While,
+    With,
+    children,
+)
+
+Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
+_STATEMENTS: tuple[type[Node], ...] = Stmt.__args__
+_BLOCK_HOLDERS = (If, For, While, With, Try, ExceptHandler, MatchCase, FunctionDef, ClassDef)
+
+
+class Index:
+    """The shape of one module, indexed once.
+
+    definitions maps the name of a function or class, qualified by the definitions around it (`Trainer.step`,
+    `main.closure`), to the last definition of that name.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.parents: dict[Node, Node] = {}
+        self.definitions: dict[str, FunctionDef | ClassDef] = {}
+        self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
+        self._scopes: dict[Node, Scope] = {module: module}
+        nodes: list[Node] = []
+        stack: list[tuple[Node, str]] = [(module, "")]
+        while stack:
+            node, prefix = stack.pop()
+            nodes.append(node)
+            inside = outside = self._scopes[node]
+            if isinstance(node, FunctionDef | ClassDef):
+                qualified = prefix + node.name
+                self.definitions[qualified] = node
+                self.qualified_names[node] = qualified
+                prefix = f"{qualified}."
+            if isinstance(node, FunctionDef | ClassDef | Lambda | Comprehension):
+                inside = node
+            below = list(children(node))
+            for child in below:
+                self.parents[child] = node
+                self._scopes[child] = inside if _is_evaluated_inside(child, node) else outside
+            stack.extend((child, prefix) for child in reversed(below))
+        self.nodes = tuple(nodes)
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """Every call, in source order of where it starts (an outer call before those in its arguments)."""
+        return tuple(node for node in self.nodes if isinstance(node, Call))
+
+    @cached_property
+    def functions(self) -> tuple[FunctionDef, ...]:
+        """Every function and method, nested ones too, in source order."""
+        return tuple(node for node in self.nodes if isinstance(node, FunctionDef))
+
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """The nodes around a node, from the innermost outwards, the module last."""
+        parent = self.parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self.parents.get(parent)
+
+    def statement(self, node: Node) -> Stmt:
+        """The innermost statement that holds a node, or the node itself. Raises LookupError for a module."""
+        current: Node | None = node
+        while current is not None and not isinstance(current, _STATEMENTS):
+            current = self.parents.get(current)
+        if current is None:
+            raise LookupError("a module is in no statement")
+        return current  # type: ignore[return-value]  # mypy does not narrow by a tuple of classes
+
+    def function(self, node: Node) -> FunctionDef | Lambda | None:
+        """The innermost function whose body holds the node; None at module and class level."""
+        scope = self.scope(node)
+        while not isinstance(scope, FunctionDef | Lambda | Module | ClassDef):
+            scope = self.scope(scope)
+        return scope if isinstance(scope, FunctionDef | Lambda) else None
+
+    def klass(self, node: Node) -> ClassDef | None:
+        """The innermost class around a node."""
+        return next((outer for outer in self.ancestors(node) if isinstance(outer, ClassDef)), None)
+
+    def scope(self, node: Node) -> Scope:
+        """The scope in which a node is evaluated: decorators, defaults and bases belong to the scope outside."""
+        return self._scopes[node]
+
+    def loops(self, node: Node) -> tuple[For | While, ...]:
+        """The loops of the node's own function whose body holds it, innermost first."""
+        found: list[For | While] = []
+        child = node
+        for outer in self.ancestors(node):
+            if isinstance(outer, FunctionDef | ClassDef | Lambda):
+                break
+            if isinstance(outer, For | While) and child in outer.body:
+                found.append(outer)
+            child = outer
+        return tuple(found)
+
+    def block(self, statement: Stmt) -> tuple[Node, Block]:
+        """The node that holds a statement and the one of its blocks in which the statement stands."""
+        holder = self.parents[statement]
+        for name in ("body", "orelse", "finalbody"):
+            block: Block = getattr(holder, name, ())
+            if isinstance(block, tuple) and statement in block:
+                return holder, block
+        raise LookupError("a statement outside every block")
+
+    def innermost(self, span: Span) -> Node:
+        """The smallest node that covers a span."""
+        node: Node = self.module
+        while True:
+            inner = next((child for child in children(node) if child.span.contains(span)), None)
+            if inner is None:
+                return node
+            node = inner
+
+    def statement_span(self, span: Span) -> Span:
+        """The lines on which a comment may speak for a span: its statement, without the blocks that it introduces."""
+        node = self.innermost(span)
+        if isinstance(node, Module):
+            return span
+        return header_span(self.statement(node))
+
+
+def _is_evaluated_inside(child: Node, parent: Node) -> bool:
+    if isinstance(parent, FunctionDef | ClassDef):
+        return isinstance(child, _STATEMENTS)
+    return not isinstance(parent, Lambda) or child is parent.body
+
+
+def header_span(statement: Stmt) -> Span:
+    """A statement without its blocks: for a compound one, from its keyword to the last expression of its header."""
+    if not isinstance(statement, (*_BLOCK_HOLDERS, Match)):
+        return statement.span
+    ends = [statement.span.start]
+    if isinstance(statement, FunctionDef | ClassDef):
+        ends.append(statement.name_span.end)
+    for child in children(statement):
+        is_decorator = isinstance(statement, FunctionDef | ClassDef) and child in statement.decorators
+        if not isinstance(child, (*_STATEMENTS, ExceptHandler, MatchCase)) and not is_decorator:
+            ends.append(child.span.end)
+    return Span(*statement.span.start, *max(ends))
