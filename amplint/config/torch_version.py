@@ -1,0 +1,116 @@
+"""The lowest torch that a project promises to run on, from its own dependency lists; installs and runs nothing."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from amplint.config.usage import UsageError
+
+Version = tuple[int, int]
+
+_REQUIREMENT = re.compile(
+    r"(?:[\w-]+::)?(?:torch|pytorch)(?![\w.-])(?:\[[^\]]*\])?\s*\(?"
+    r"(?P<bounds>(?:(?:[<>!~]=?|={1,3}|\^)\s*v?[\w.*+!-]+\s*,?\s*)*)"
+)
+_BOUND = re.compile(r"(?P<sign>===|[<>=!~]=|[<>=^])\s*v?(?P<major>\d+)(?:\.(?P<minor>\d+))?")
+# The first torch with automatic mixed precision: what an upper bound alone allows down to.
+_FIRST_WITH_AMP: Version = (1, 6)
+_ROOT_MARKS = (".git", "pyproject.toml", "setup.cfg", "setup.py")
+
+
+def parse_version(text: str) -> Version:
+    """`2.4`, `2.4.1`, `v2.4` as (2, 4). Raises UsageError."""
+    match = re.fullmatch(r"v?(\d+)\.(\d+)(?:[.\w+]*)", text.strip())
+    if match is None:
+        raise UsageError(f"target-torch {text!r} is no version such as 2.4, nor `auto`")
+    return int(match.group(1)), int(match.group(2))
+
+
+def lower_bound(requirement: str) -> Version | None:
+    """The lowest torch that a line of a dependency list admits, or None where it names none.
+
+    An upper bound alone reaches down to the first torch with AMP.
+    """
+    match = _REQUIREMENT.match(requirement.strip().lstrip("- \"'"))
+    if match is None:
+        return None
+    lowest: Version | None = None
+    has_upper = False
+    for bound in _BOUND.finditer(match.group("bounds")):
+        version = int(bound["major"]), int(bound["minor"] or 0)
+        if bound["sign"] in (">=", "==", "===", "~=", ">", "=", "^"):
+            lowest = version if lowest is None else max(lowest, version)
+        elif bound["sign"] in ("<", "<="):
+            has_upper = True
+    if lowest is None and has_upper:
+        return _FIRST_WITH_AMP
+    return lowest
+
+
+def project_torch(directory: Path) -> Version | None:
+    """The lowest torch of the project that a folder belongs to.
+
+    Looks into the folder and those above it, up to the project's root; the first list that bounds torch decides.
+    """
+    for folder in (directory, *directory.parents):
+        for found in (_from_pyproject, _from_requirements, _from_setup_cfg, _from_environment):
+            version = _lowest(found(folder))
+            if version is not None:
+                return version
+        if any((folder / mark).exists() for mark in _ROOT_MARKS):
+            return None
+    return None
+
+
+def _lowest(requirements: Iterable[str]) -> Version | None:
+    versions = [version for line in requirements if (version := lower_bound(line)) is not None]
+    return min(versions, default=None)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _from_pyproject(folder: Path) -> Iterator[str]:
+    text = _read(folder / "pyproject.toml")
+    if "torch" not in text:
+        return
+    import tomllib
+
+    try:
+        project = tomllib.loads(text).get("project", {})
+    except tomllib.TOMLDecodeError:
+        return
+    if not isinstance(project, dict):
+        return
+    yield from _texts(project.get("dependencies"))
+    optional = project.get("optional-dependencies")
+    if isinstance(optional, dict):
+        for extra in optional.values():
+            yield from _texts(extra)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, str))
+
+
+def _from_requirements(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.glob("requirements*.txt")):
+        yield from _read(path).splitlines()
+
+
+def _from_setup_cfg(folder: Path) -> Iterator[str]:
+    text = _read(folder / "setup.cfg")
+    if "torch" in text:
+        for line in text.splitlines():
+            yield line.partition("install_requires")[2].lstrip(" =") or line
+
+
+def _from_environment(folder: Path) -> Iterator[str]:
+    for name in ("environment.yml", "environment.yaml"):
+        yield from _read(folder / name).splitlines()

@@ -1,0 +1,31 @@
+"""Which files can hold anything to say, by their bytes alone; knows no syntax and never decodes.
+
+About 95 of 100 files of a training repository stop here, so the cost a kilobyte is what a run over a tree costs. A
+search for one word takes a quarter to half a microsecond a kilobyte, a regular expression over all of them six.
+"""
+
+_TORCH = b"torch"
+_SCALER = b"caler"
+_WORDS = (
+    b"autocast",
+    b".amp",
+    b"import amp",
+    b"unscale_",
+    b"custom_fwd",
+    b"custom_bwd",
+    b"apex",
+    b"fp16",
+    b"mixed_precision",
+    b"ccelerat",
+    b"amplint",
+)
+
+
+def may_concern(raw: bytes) -> bool:
+    """Whether a file is worth parsing.
+
+    A scaler may be used where torch is not named (`def step(scaler, loss): …`); every other word only counts beside it.
+    """
+    if _SCALER in raw:
+        return True
+    return _TORCH in raw and any(word in raw for word in _WORDS)
