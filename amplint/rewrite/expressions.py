@@ -1,0 +1,87 @@
+"""Code put in the place of an expression or a statement, with the parentheses that its new neighbours call for.
+
+Knows nothing of what the code means.
+"""
+
+import ast
+
+from amplint.model.edit import Edit
+from amplint.model.span import Span
+from amplint.model.tree import (
+    Argument,
+    Attribute,
+    Await,
+    Binary,
+    BoolOp,
+    Call,
+    Compare,
+    Comprehension,
+    Generator,
+    IfExp,
+    Lambda,
+    NamedExpr,
+    Node,
+    Starred,
+    Stmt,
+    Subscript,
+    Unary,
+)
+from amplint.rewrite.page import Page, RefusedError
+
+_ATOMS = (
+    ast.Name,
+    ast.Attribute,
+    ast.Call,
+    ast.Subscript,
+    ast.Constant,
+    ast.JoinedStr,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+)
+_NEEDS_BRACKETS_IN_LISTS = (ast.Tuple, ast.GeneratorExp, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+_TIGHT = (Attribute, Await, Binary, BoolOp, Call, Compare, Generator, IfExp, Lambda, NamedExpr, Starred, Unary)
+
+
+def replace(page: Page, span: Span, code: str) -> Edit:
+    """An edit that puts the code in the place of the span."""
+    start, end = page.offset(span.start), page.offset(span.end)
+    statement = page.find_statement(span)
+    if "\n" in code and statement is not None:
+        if not page.begins_line(start) or not page.ends_line(end):
+            raise RefusedError("several lines cannot stand where the statement shares its line with another")
+        first, *rest = code.split("\n")
+        indentation = page.indentation(span.line)
+        return Edit(span, "\n".join([first, *(indentation + line if line else "" for line in rest)]))
+    node = page.find_expression(span)
+    if node is not None and _needs_brackets(page, node, code, start, end):
+        return Edit(span, f"({code})")
+    return Edit(span, code)
+
+
+def _needs_brackets(page: Page, node: Node, code: str, start: int, end: int) -> bool:
+    parent = page.parent(node)
+    if parent is None or isinstance(parent, Stmt):
+        return False
+    try:
+        new = ast.parse(code, mode="eval").body
+    except SyntaxError:
+        raise RefusedError("the new code is not an expression") from None
+    if isinstance(new, _ATOMS) or new.col_offset > 0 or (code.startswith("(") and new.end_col_offset == len(code)):
+        return False
+    if _is_bracketed(page, start, end, parent):
+        return False
+    if isinstance(parent, Subscript):
+        return node is parent.value
+    return isinstance(parent, _TIGHT) or isinstance(new, _NEEDS_BRACKETS_IN_LISTS)
+
+
+def _is_bracketed(page: Page, start: int, end: int, parent: Node) -> bool:
+    """Whether the expression stands in parentheses of its own."""
+    if isinstance(parent, Argument | Call | Comprehension):
+        return False
+    before, after = page.program[:start].rstrip(), page.program[end:].lstrip()
+    return before.endswith("(") and after.startswith(")")

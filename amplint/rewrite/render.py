@@ -1,0 +1,123 @@
+"""The repairs of one fix as text edits of one program, or the reason why they cannot be written.
+
+Knows every kind of repair and no rule.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amplint.model.edit import (
+    DedentTail,
+    DeleteArgument,
+    DeleteStatement,
+    Edit,
+    InsertAfter,
+    InsertArgument,
+    InsertBefore,
+    MoveImport,
+    NameArgument,
+    Repair,
+    Replace,
+)
+from amplint.model.tree import Alias, Call, ImportFrom, JoinedString, Stmt, walk
+from amplint.rewrite import arguments, expressions, imports, statements
+from amplint.rewrite.page import Page, RefusedError
+from amplint.rewrite.spelling import Speller, Spelling
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why repairs were not written; the fix is then for display only."""
+
+    reason: str
+
+
+def render(page: Page, repairs: Sequence[Repair], speller: Speller) -> tuple[Edit, ...] | Refusal:
+    """Edits that make all the repairs together. No two of them overlap or touch."""
+    try:
+        edits = _Rendering(page, Spelling(speller)).edits(repairs)
+        return tuple(_joined(page, edits))
+    except RefusedError as refused:
+        return Refusal(str(refused))
+
+
+class _Rendering:
+    """Collects the repairs of one fix by what they change, so that neighbours are written together."""
+
+    def __init__(self, page: Page, spelling: Spelling) -> None:
+        self.page = page
+        self.spelling = spelling
+        self.found: list[Edit] = []
+        self.deleted: list[Stmt] = []
+        self.by_call: dict[Call, list[arguments.ArgumentRepair]] = {}
+        self.by_import: dict[ImportFrom, list[imports.Move]] = {}
+
+    def edits(self, repairs: Sequence[Repair]) -> list[Edit]:
+        for repair in repairs:
+            self._take(repair)
+        page = self.page
+        for call, argument_repairs in self.by_call.items():
+            self.found += arguments.revise(page, call, argument_repairs)
+        for statement, moves in self.by_import.items():
+            self.found += imports.move(page, statement, moves)
+        self.found += statements.delete(page, self.deleted)
+        for line, at in self.spelling.imports.items():
+            self.found += imports.add(page, line, page.offset(at.start), self.deleted)
+        return self.found
+
+    def _take(self, repair: Repair) -> None:
+        page, spelled = self.page, self.spelling.spelled
+        match repair:
+            case Replace(span, code):
+                self.found.append(expressions.replace(page, span, spelled(code, span)))
+            case InsertBefore(span, code):
+                self.found += statements.insert_before(page, page.statement(span), spelled(code, span))
+            case InsertAfter(span, code):
+                self.found += statements.insert_after(page, page.statement(span), spelled(code, span))
+            case DeleteStatement(span):
+                self.deleted.append(page.statement(span))
+            case DedentTail(span):
+                self.found += statements.dedent_tail(page, page.statement(span))
+            case InsertArgument(span, value, name):
+                written = InsertArgument(span, spelled(value, span), name)
+                self.by_call.setdefault(page.call(span), []).append(written)
+            case NameArgument() | DeleteArgument():
+                self.by_call.setdefault(arguments.call_of(page, repair), []).append(repair)
+            case MoveImport(span, target):
+                alias = page.find(span, Alias)
+                if alias is None:
+                    raise RefusedError(f"there is no import of a name at line {span.line}")
+                module, _, name = target.rpartition(".")
+                self.by_import.setdefault(imports.import_of(page, alias), []).append(imports.Move(alias, module, name))
+
+
+def _joined(page: Page, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits in order, those that touch made one; refuses where two overlap."""
+    joined: list[Edit] = []
+    ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))
+    for edit in ordered:
+        if not joined or joined[-1].span.end < edit.span.start:
+            joined.append(edit)
+        elif joined[-1].span.end == edit.span.start:
+            last = joined.pop()
+            joined.append(
+                Edit(
+                    last.span._replace(end_line=edit.span.end_line, end_column=edit.span.end_column),
+                    last.text + edit.text,
+                )
+            )
+        else:
+            raise RefusedError("two of its changes overlap")
+    changed = [edit for edit in joined if page.text(edit.span) != edit.text]
+    _refuse_quotes_in_strings(page, changed)
+    return changed
+
+
+def _refuse_quotes_in_strings(page: Page, edits: Sequence[Edit]) -> None:
+    """Before Python 3.12 the quotes of an f-string may not stand again inside its braces, nor may a backslash."""
+    quoting = [edit for edit in edits if any(char in edit.text for char in "'\"\\\n")]
+    if not quoting:
+        return
+    for node in walk(page.module):
+        if isinstance(node, JoinedString) and any(node.span.contains(edit.span) for edit in quoting):
+            raise RefusedError("the change would put quotes into an f-string")
