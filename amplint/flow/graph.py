@@ -109,13 +109,15 @@ class Passing:
 class Frame:
     """One activation of a function in a graph.
 
-    call is the Call of the parent frame that opened it; both are None and -1 for the owner's own frame.
+    call is the Call of the parent frame that opened it; both are None and -1 for the owner's own frame. module tells
+    the globals of one file from those of another; '' is the owner's own file.
     """
 
     function: Owner
     call: Node | None = None
     parent: int = -1
     passed: tuple[Passing, ...] = ()
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +145,3 @@ class Graph:
         for number, block in enumerate(self.blocks):
             for edge in block.edges:
                 yield number, edge
-
-

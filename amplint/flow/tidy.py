@@ -5,7 +5,7 @@ Never changes which steps a path takes.
 
 from dataclasses import replace
 
-from amplint.flow.graph import Block, Edge, EdgeKind, Graph
+from amplint.flow.graph import Block, Edge, EdgeKind, Graph, StepKind
 
 
 def tidy(graph: Graph) -> Graph:
@@ -49,9 +49,7 @@ def _skip_empty(graph: Graph) -> list[Block]:
         Block(
             block.steps,
             tuple(
-                dict.fromkeys(
-                    replace(way, target=landing(way.target)) for edge in block.edges for way in spread(edge)
-                )
+                dict.fromkeys(replace(way, target=landing(way.target)) for edge in block.edges for way in spread(edge))
             ),
         )
         for block in graph.blocks
@@ -72,7 +70,7 @@ def _merge(blocks: list[Block], graph: Graph) -> list[Block]:
         while (after := _only_successor(blocks[number])) is not None and after != number and arrivals[after] == 1:
             last = blocks[after]
             block = blocks[number]
-            if _raises(block) != _raises(last) and block.steps and last.steps:
+            if _raises(block) != _raises(last) and _calls(block) and _calls(last):
                 break
             raising = tuple(edge for edge in _raises(block) if edge not in last.edges)
             blocks[number] = Block(block.steps + last.steps, last.edges + raising)
@@ -83,6 +81,10 @@ def _merge(blocks: list[Block], graph: Graph) -> list[Block]:
 def _only_successor(block: Block) -> int | None:
     ways = [edge for edge in block.edges if edge.kind is not EdgeKind.EXCEPTION]
     return ways[0].target if len(ways) == 1 and ways[0].kind is EdgeKind.FLOW else None
+
+
+def _calls(block: Block) -> bool:
+    return any(step.kind is StepKind.CALL for step in block.steps)
 
 
 def _raises(block: Block) -> tuple[Edge, ...]:

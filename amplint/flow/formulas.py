@@ -1,0 +1,234 @@
+"""Tests in normal form: truth values, `and`, `or`, `not` over atoms that are questions of their own.
+
+Knows when two tests must have the same answer; what is not a question of places and constants is unknown.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from amplint.flow.terms import OPAQUE, Term, contains
+
+# Calls whose answer depends on nothing but what they are given, as long as that is not assigned.
+PURE = frozenset(
+    {
+        *("callable", "getattr", "hasattr", "isfinite", "isinf", "isinstance", "isnan", "issubclass", "len"),
+        *("get_rank", "is_available", "is_bf16_supported", "is_enabled", "is_initialized", "is_main_process"),
+    }
+)
+# Containers whose constructor gives an empty, hence false, object.
+EMPTY = frozenset({"Counter", "OrderedDict", "Queue"})
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One question: kind is 'true' (is it true), 'null' (is it None), 'eq', 'lt' or 'in' of two terms."""
+
+    kind: str
+    left: Term
+    right: Term = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """op is 'and', 'or' or 'not'."""
+
+    op: str
+    parts: "tuple[Formula, ...]"
+
+
+# None is a truth that nothing is known of.
+Formula = Atom | Join | bool | None
+IsObject = Callable[[Term], bool]
+
+
+class Normal:
+    """Makes formulas of terms. is_object says of a place that it holds an object which is true unless it is None."""
+
+    def __init__(self, is_object: IsObject) -> None:
+        self.is_object = is_object
+
+    def truth(self, term: Term) -> Formula:
+        """When a term is true."""
+        match term:
+            case ("const", _, value):
+                return bool(value)
+            case ("not", part):
+                return negated(self.truth(part))  # type: ignore[arg-type]
+            case ("and" | "or" as op, tuple() as parts):
+                return joined(op, tuple(self.truth(part) for part in parts))
+            case ("if", test, yes, no):
+                return self._choice(test, self.truth(yes), self.truth(no))  # type: ignore[arg-type]
+            case ("cmp", str() as op, left, right):
+                return self._comparison(op, left, right)  # type: ignore[arg-type]
+            case ("call", func, args):
+                return self._call(term, func, args)  # type: ignore[arg-type]
+            case ("op", "%", _):
+                return negated(self.equal(term, ("const", "int", 0)))
+            case ("name" | "attr" | "item", *_):
+                return negated(Atom("null", term)) if self.is_object(term) else _atom("true", term)
+            case ("display", *elements):
+                return bool(elements)
+            case _:
+                return None
+
+    def null(self, term: Term) -> Formula:
+        """When a term is None."""
+        match term:
+            case ("const", _, value):
+                return value is None
+            case ("if", test, yes, no):
+                return self._choice(test, self.null(yes), self.null(no))  # type: ignore[arg-type]
+            case ("call", func, _):
+                return False if _is_constructor(func) else None  # type: ignore[arg-type]
+            case ("name" | "attr" | "item", *_):
+                return _atom("null", term)
+            case ("display" | "cmp" | "not", *_):
+                return False
+            case _:
+                return None
+
+    def equal(self, left: Term, right: Term) -> Formula:
+        """When two terms are equal."""
+        if left[0] == "const" and right[0] == "const":
+            return left[2] == right[2]
+        if left[0] == "const":
+            left, right = right, left
+        if left[0] == "if":
+            return self._choice(left[1], self.equal(left[2], right), self.equal(left[3], right))  # type: ignore[arg-type]
+        match right:
+            case ("const", "NoneType", _):
+                return self.null(left)
+            case ("const", "bool", answer):
+                return self.truth(left) if answer else negated(self.truth(left))
+            case _:
+                return _atom("eq", *_shifted(left, right))
+
+    def again(self, atom: Atom, change: Callable[[Term], Term]) -> Formula:
+        """The question anew, of changed terms."""
+        left, right = change(atom.left), change(atom.right)
+        match atom.kind:
+            case "true":
+                return self.truth(left)
+            case "null":
+                return self.null(left)
+            case "eq":
+                return self.equal(left, right)
+            case kind:
+                return _atom(kind, left, right)
+
+    def _choice(self, test: Term, yes: Formula, no: Formula) -> Formula:
+        chosen = self.truth(test)
+        return joined("or", (joined("and", (chosen, yes)), joined("and", (negated(chosen), no))))
+
+    def _comparison(self, op: str, left: Term, right: Term) -> Formula:
+        match op:
+            case "==" | "is":
+                return self.equal(left, right)
+            case "!=" | "is not":
+                return negated(self.equal(left, right))
+            case "<":
+                return _atom("lt", left, right)
+            case ">":
+                return _atom("lt", right, left)
+            case ">=":
+                return negated(_atom("lt", left, right))
+            case "<=":
+                return negated(_atom("lt", right, left))
+            case "in":
+                return _atom("in", left, right)
+            case _:
+                return negated(_atom("in", left, right))
+
+    def _call(self, term: Term, func: Term, args: tuple[Term, ...]) -> Formula:
+        name = last_name(func)
+        if name == "bool" and len(args) == 1:
+            return self.truth(args[0][1])  # type: ignore[arg-type]
+        if name == "is_enabled" and func[0] == "attr" and func[1][0] == "call":  # type: ignore[index]
+            return self._enabled(func[1][2])  # type: ignore[index]
+        if name in PURE:
+            return _atom("true", term)
+        return True if _is_constructor(func) and name not in EMPTY else None
+
+    def _enabled(self, args: tuple[Term, ...]) -> Formula:
+        """What `is_enabled()` says of an object that was made with these arguments."""
+        for name, value in args:
+            if name == "enabled":
+                return self.truth(value)  # type: ignore[arg-type]
+        return None if any(name == "**" for name, _ in args) or len(args) > 1 else True
+
+
+def _atom(kind: str, left: Term, right: Term = ()) -> Formula:
+    atom = Atom(kind, left, right)
+    return None if contains((left, right), OPAQUE) or _calls_out(left) or _calls_out(right) else atom
+
+
+def _calls_out(term: object) -> bool:
+    """Whether a call in a term may answer differently each time."""
+    if not isinstance(term, tuple) or not term:
+        return False
+    if term[0] == "call" and last_name(term[1]) not in PURE:
+        return True
+    return any(_calls_out(piece) for piece in term)
+
+
+def last_name(func: Term) -> str:
+    """`c` of a callee `a.b.c`."""
+    return str(func[2]) if func[0] == "attr" else str(func[1]) if func[0] == "name" else ""
+
+
+def _is_constructor(func: Term) -> bool:
+    return last_name(func)[:1].isupper()
+
+
+def _shifted(left: Term, right: Term) -> tuple[Term, Term]:
+    """`i % n == n - 1` asks what `(i + 1) % n == 0` asks."""
+    match left, right:
+        case ("op", "%", (counter, period)), ("op", "-", (minuend, ("const", "int", 1))) if minuend == period:
+            one: Term = ("const", "int", 1)
+            return ("op", "%", (("op", "+", (counter, one)), period)), ("const", "int", 0)
+        case _:
+            return left, right
+
+
+def negated(formula: Formula) -> Formula:
+    """Not."""
+    if formula is None or isinstance(formula, bool):
+        return None if formula is None else not formula
+    if isinstance(formula, Join) and formula.op == "not":
+        return formula.parts[0]
+    return Join("not", (formula,))
+
+
+def joined(op: str, parts: tuple[Formula, ...]) -> Formula:
+    """And, or; decided parts are taken away."""
+    decisive = op == "or"
+    rest = tuple(dict.fromkeys(part for part in parts if part is not (not decisive)))
+    if decisive in [part for part in rest if isinstance(part, bool)]:
+        return decisive
+    if not rest:
+        return not decisive
+    return rest[0] if len(rest) == 1 else Join(op, rest)
+
+
+def atoms(formula: Formula) -> Iterator[Atom]:
+    """The questions in a formula."""
+    if isinstance(formula, Atom):
+        yield formula
+    elif isinstance(formula, Join):
+        for part in formula.parts:
+            yield from atoms(part)
+
+
+def value(formula: Formula, answers: Mapping[Atom, bool | None]) -> bool | None:
+    """What a formula says under some answers; None where they do not decide it."""
+    if isinstance(formula, Atom):
+        return answers.get(formula)
+    if not isinstance(formula, Join):
+        return formula
+    values = [value(part, answers) for part in formula.parts]
+    if formula.op == "not":
+        return None if values[0] is None else not values[0]
+    decisive = formula.op == "or"
+    if decisive in values:
+        return decisive
+    return None if None in values else not decisive

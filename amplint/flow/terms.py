@@ -1,0 +1,238 @@
+"""Expressions as plain nested tuples that compare by meaning of their text: the same names of the same activation.
+
+Knows which name belongs to which activation of which function; evaluates nothing.
+"""
+
+import builtins
+from functools import cached_property
+
+from amplint.flow.graph import Graph, Owner
+from amplint.model.tree import (
+    Alias,
+    Argument,
+    Attribute,
+    Binary,
+    BoolOp,
+    Call,
+    ClassDef,
+    Compare,
+    Constant,
+    Dict,
+    ExceptHandler,
+    Expr,
+    FunctionDef,
+    Global,
+    IfExp,
+    Lambda,
+    List,
+    MatchCase,
+    Module,
+    Name,
+    NamedExpr,
+    Node,
+    Nonlocal,
+    Parameter,
+    Set,
+    Subscript,
+    Tuple,
+    Unary,
+    children,
+)
+
+# ("name", id, frame or module) ("attr", term, name) ("item", term, term) ("const", type, value) ("call", term, args)
+# ("op", operator, terms) ("cmp", operator, left, right) ("not", term) ("and" | "or", terms) ("if", test, yes, no)
+# ("display", has elements) ("opaque", identity): equal to nothing but itself
+Term = tuple[object, ...]
+
+OPAQUE: Term = ("opaque",)
+
+
+class Terms:
+    """The terms of expressions in the frames of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.frames = graph.frames
+        self._bound: dict[int, dict[str, int]] = {}
+        self._names: dict[tuple[str, int], Term] = {}
+
+    def of(self, expr: Node | None, frame: int) -> Term:
+        """The term of an expression that a frame evaluates."""
+        match expr:
+            case Name():
+                return self.name(expr.id, frame)
+            case Constant():
+                return ("const", type(expr.value).__name__, expr.value)
+            case Attribute():
+                return ("attr", self.of(expr.value, frame), expr.attr)
+            case Subscript():
+                return ("item", self.of(expr.value, frame), self.of(expr.index, frame))
+            case NamedExpr():
+                return self.of(expr.target, frame)
+            case Call():
+                return ("call", self.of(expr.func, frame), tuple(self._argument(a, frame) for a in expr.args))
+            case Unary(op="not"):
+                return ("not", self.of(expr.operand, frame))
+            case Unary(op="-", operand=Constant(value=int() | float() as value)):
+                return ("const", type(value).__name__, -value)
+            case Unary():
+                return ("op", expr.op, (self.of(expr.operand, frame),))
+            case Binary():
+                return ("op", expr.op, (self.of(expr.left, frame), self.of(expr.right, frame)))
+            case BoolOp():
+                return (expr.op, tuple(self.of(value, frame) for value in expr.values))
+            case Compare():
+                return self._compare(expr, frame)
+            case IfExp():
+                return ("if", *(self.of(part, frame) for part in (expr.test, expr.body, expr.orelse)))
+            case Tuple() | List() | Set():
+                return ("display", *(self.of(element, frame) for element in expr.elts))
+            case Dict():
+                return ("display", *(self.of(value, frame) for value in expr.values))
+            case _:
+                return OPAQUE
+
+    def name(self, name: str, frame: int) -> Term:
+        """The term of a name: a local of this activation or of one around it, a parameter's argument, or a global."""
+        key = (name, frame)
+        term = self._names.get(key)
+        if term is None:
+            self._names[key] = ("name", name, frame)  # a recursive argument is a local
+            self._names[key] = term = self._resolve(name, frame)
+        return term
+
+    def locals(self, frame: int) -> tuple[str, ...]:
+        """The names that the function of a frame binds."""
+        return tuple(self._bindings(self.frames[frame].function))
+
+    def _argument(self, argument: Argument, frame: int) -> Term:
+        return (argument.star or argument.name or "", self.of(argument.value, frame))
+
+    def _compare(self, expr: Compare, frame: int) -> Term:
+        sides = [self.of(side, frame) for side in (expr.left, *expr.comparators)]
+        parts: list[Term] = [
+            ("cmp", op, left, right) for op, left, right in zip(expr.ops, sides, sides[1:], strict=False)
+        ]
+        return parts[0] if len(parts) == 1 else ("and", tuple(parts))
+
+    def _resolve(self, name: str, frame: int) -> Term:
+        here = self.frames[frame]
+        times = self._bindings(here.function).get(name, 0)
+        if times and not isinstance(here.function, Module):
+            for passing in here.passed:
+                if passing.parameter.name == name and times == 1 and passing.value is not None:
+                    term = self.of(passing.value, passing.frame)
+                    if is_place(term) or term[0] == "const":
+                        return term
+            return ("name", name, frame)
+        around = here.parent
+        while around >= 0:
+            if self._bindings(self.frames[around].function).get(name) and self._encloses(around, frame):
+                return self.name(name, around)
+            around = self.frames[around].parent
+        return ("name", name, "" if hasattr(builtins, name) else here.module)
+
+    def _bindings(self, function: Owner) -> dict[str, int]:
+        key = id(function)
+        if key not in self._bound:
+            self._bound[key] = bindings(function)
+        return self._bound[key]
+
+    def _encloses(self, outer: int, inner: int) -> bool:
+        return self.frames[inner].function in self._nested.get(outer, ())
+
+    @cached_property
+    def _nested(self) -> dict[int, set[Node]]:
+        """For each frame the functions defined anywhere within its function."""
+        found: dict[int, set[Node]] = {}
+        for number, frame in enumerate(self.frames):
+            inside: set[Node] = set()
+            stack = list(children(frame.function))
+            while stack:
+                node = stack.pop()
+                if isinstance(node, (FunctionDef, Lambda)):
+                    inside.add(node)
+                stack.extend(children(node))
+            found[number] = inside
+        return found
+
+
+def is_place(term: Term) -> bool:
+    """Whether a term is a name, or attributes and constant items of one."""
+    while term[0] in ("attr", "item"):
+        if term[0] == "item" and term[2][0] != "const":  # type: ignore[index]
+            return False
+        term = term[1]  # type: ignore[assignment]
+    return term[0] == "name"
+
+
+def contains(term: object, part: Term) -> bool:
+    """Whether a term reads a place."""
+    return term == part or (isinstance(term, tuple) and any(contains(piece, part) for piece in term))
+
+
+def replaced(term: Term, part: Term, by: Term) -> Term:
+    """The term with one place replaced by what was assigned to it."""
+    if term == part:
+        return by
+    return tuple(replaced(piece, part, by) if isinstance(piece, tuple) else piece for piece in term)
+
+
+def bindings(function: Owner) -> dict[str, int]:
+    """How often each name is bound in a function's own scope; parameters count as one binding."""
+    found: dict[str, int] = {}
+    outer: set[str] = set()
+
+    def bind(name: str) -> None:
+        found[name] = found.get(name, 0) + 1
+
+    stack: list[tuple[Node, bool]] = []
+    if isinstance(function, (FunctionDef, Lambda)):
+        for parameter in function.parameters:
+            bind(parameter.name)
+    body: tuple[Node, ...] = (function.body,) if isinstance(function, Lambda) else function.body
+    stack.extend((node, False) for node in body)
+    while stack:
+        node, is_target = stack.pop()
+        match node:
+            case Name():
+                if is_target:
+                    bind(node.id)
+            case Global() | Nonlocal():
+                outer.update(node.names)
+            case FunctionDef() | ClassDef():
+                bind(node.name)
+            case Lambda() | Parameter():
+                pass
+            case _:
+                for name in _bound_by(node):
+                    bind(name)
+                stack.extend((child, _is_target(node, child, is_target)) for child in children(node))
+    return {name: times for name, times in found.items() if name not in outer}
+
+
+def _bound_by(node: Node) -> tuple[str, ...]:
+    match node:
+        case Alias():
+            return (node.asname or node.name.partition(".")[0],)
+        case ExceptHandler(name=str(name)):
+            return (name,)
+        case MatchCase():
+            return node.pattern.captures
+        case _:
+            return ()
+
+
+def _is_target(parent: Node, child: Node, is_target: bool) -> bool:
+    if isinstance(parent, (Attribute, Subscript)):
+        return False
+    if child is getattr(parent, "target", None) or child in getattr(parent, "targets", ()):
+        return True
+    return is_target
+
+
+def place(expr: Expr, frame: int, terms: Terms) -> Term:
+    """What an assignment to a target changes: the target, or the whole container where the item is not constant."""
+    term = terms.of(expr, frame)
+    while not is_place(term) and term[0] in ("attr", "item"):
+        term = term[1]  # type: ignore[assignment]
+    return term
