@@ -69,11 +69,15 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One evaluated piece of program. frame counts the activation that it belongs to; 0 is the owner's own."""
+    """One evaluated piece of program. frame counts the activation that it belongs to; 0 is the owner's own.
+
+    opened is the frame between an `open` and its `close` step.
+    """
 
     kind: StepKind
     node: Node
     frame: int = 0
+    opened: int = -1
 
 
 @dataclass(frozen=True, slots=True)

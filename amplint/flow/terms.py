@@ -32,6 +32,7 @@ from amplint.model.tree import (
     Node,
     Nonlocal,
     Parameter,
+    Return,
     Set,
     Subscript,
     Tuple,
@@ -54,6 +55,7 @@ class Terms:
         self.frames = graph.frames
         self._bound: dict[int, dict[str, int]] = {}
         self._names: dict[tuple[str, int], Term] = {}
+        self._opened = {(id(frame.call), frame.parent): number for number, frame in enumerate(graph.frames)}
 
     def of(self, expr: Node | None, frame: int) -> Term:
         """The term of an expression that a frame evaluates."""
@@ -68,6 +70,8 @@ class Terms:
                 return ("item", self.of(expr.value, frame), self.of(expr.index, frame))
             case NamedExpr():
                 return self.of(expr.target, frame)
+            case Call() if (opened := self._opened.get((id(expr), frame))) is not None:
+                return self.of(sole_return(self.frames[opened].function), opened)
             case Call():
                 return ("call", self.of(expr.func, frame), tuple(self._argument(a, frame) for a in expr.args))
             case Unary(op="not"):
@@ -228,6 +232,23 @@ def _is_target(parent: Node, child: Node, is_target: bool) -> bool:
     if child is getattr(parent, "target", None) or child in getattr(parent, "targets", ()):
         return True
     return is_target
+
+
+def sole_return(function: Owner) -> Expr | None:
+    """The expression whose value every call of a function returns, where there is only one."""
+    if isinstance(function, Lambda):
+        return function.body
+    last = function.body[-1]
+    if not isinstance(last, Return):
+        return None
+    returns = 0
+    stack: list[Node] = list(function.body)
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, (FunctionDef, Lambda, ClassDef)):
+            returns += isinstance(node, Return)
+            stack.extend(children(node))
+    return last.value if returns == 1 else None
 
 
 def place(expr: Expr, frame: int, terms: Terms) -> Term:

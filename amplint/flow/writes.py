@@ -38,7 +38,7 @@ def writes(step: Step, terms: Terms) -> Iterator[Write]:
     if step.kind is StepKind.BIND:
         yield from _bound(step.node, step.frame, terms)
     elif step.kind is StepKind.OPEN:
-        yield from _opened(step, terms)
+        yield from _opened(step.opened, terms)
     elif step.kind in (StepKind.CALL, StepKind.ENTER):
         yield from _called(step, terms)
 
@@ -102,17 +102,15 @@ def _assigned(target: Expr, new: Expr | None, frame: int, terms: Terms) -> Itera
         yield place(target, frame, terms), terms.of(new, frame) if new is not None else None
 
 
-def _opened(step: Step, terms: Terms) -> Iterator[Write]:
+def _opened(frame: int, terms: Terms) -> Iterator[Write]:
     """A call begins: its parameters get their arguments, and what its locals were in an earlier call is gone."""
-    for number, frame in enumerate(terms.frames):
-        if frame.call is step.node and frame.parent == step.frame:
-            passed = {passing.parameter.name: passing for passing in frame.passed}
-            for name in terms.locals(number):
-                term = terms.name(name, number)
-                if term == ("name", name, number):
-                    passing = passed.get(name)
-                    known = passing is not None and passing.value is not None
-                    yield term, terms.of(passing.value, passing.frame) if known and passing is not None else None
+    passed = {passing.parameter.name: passing for passing in terms.frames[frame].passed}
+    for name in terms.locals(frame):
+        term = terms.name(name, frame)
+        if term == ("name", name, frame):
+            passing = passed.get(name)
+            is_known = passing is not None and passing.value is not None
+            yield term, terms.of(passing.value, passing.frame) if is_known and passing is not None else None
 
 
 def _called(step: Step, terms: Terms) -> Iterator[Write]:

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 
 from amplint.flow.conditions import Questions
 from amplint.flow.fixpoint import Client, Known, explore
-from amplint.flow.graph import Graph, Step, StepKind
+from amplint.flow.graph import Frame, Graph, Step, StepKind
+from amplint.flow.inline import Callee, expand
 from amplint.flow.statements import build
-from amplint.model.tree import Call, FunctionDef, Name
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, walk
 from amplint.syntax.lower import lower
 
 
@@ -43,8 +44,38 @@ def graph_of(source: str) -> Graph:
     return build(function(source))
 
 
+def program_graph(source: str) -> Graph:
+    """The graph of a program's last function, with its other functions in the place of their calls.
+
+    Functions are found by name, methods of any class by their attribute; arguments are positional.
+    """
+    module = lower(textwrap.dedent(source).strip("\n") + "\n")
+    found = {node.name: node for node in walk(module) if isinstance(node, FunctionDef)}
+    methods = {method for node in walk(module) if isinstance(node, ClassDef) for method in node.body}
+
+    def resolve(step: Step, frames: tuple[Frame, ...]) -> Callee | None:
+        assert isinstance(step.node, Call)
+        func = step.node.func
+        callee = found.get(func.id if isinstance(func, Name) else func.attr if isinstance(func, Attribute) else "")
+        if callee is None:
+            return None
+        values: list[Expr] = [argument.value for argument in step.node.args]
+        if callee in methods:
+            assert isinstance(func, Attribute)
+            values.insert(0, func.value)
+        names = [parameter.name for parameter in callee.parameters]
+        return Callee(callee, tuple(zip(names, values, strict=False)))
+
+    owner = module.body[-1]
+    assert isinstance(owner, FunctionDef)
+    return expand(build(owner), resolve, build)
+
+
 def sequences(source: str, *, raised: bool = False, most: int = 4, longest: int = 8) -> list[str]:
     """The sequences of calls of all feasible paths to the function's exit (or to where an exception leaves it)."""
-    graph = graph_of(source)
+    return sequences_of(graph_of(source), raised=raised, most=most, longest=longest)
+
+
+def sequences_of(graph: Graph, *, raised: bool = False, most: int = 4, longest: int = 8) -> list[str]:
     flow = explore(graph, Recorder(longest), [""], Questions(graph, most=most), bound=4096)
     return sorted({arrival.state for arrival in flow.arrivals(graph.raised if raised else graph.exit)})

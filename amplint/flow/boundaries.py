@@ -1,0 +1,192 @@
+"""Tests that ask whether a group of turns is complete: `(i + 1) % n == 0`, a counter, `is_last`, `sync_gradients`.
+
+Knows the shapes of such tests; refuses to know what a program does at a boundary.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from amplint.model.tree import (
+    Assign,
+    Attribute,
+    AugAssign,
+    Binary,
+    BoolOp,
+    Call,
+    Compare,
+    Constant,
+    Expr,
+    Name,
+    NamedExpr,
+    Node,
+    Unary,
+    dotted,
+    walk,
+)
+
+LAST_NAMES = frozenset({"is_last", "last", "last_batch", "is_last_batch", "last_step", "is_last_step", "final_batch"})
+SYNC_NAMES = frozenset({"sync_gradients", "is_gradient_accumulation_boundary", "should_sync", "update_grad"})
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class BoundaryKind(StrEnum):
+    """How a program counts.
+
+    modulo: a remainder of the counter. counter: a count up to the period, set back to 0 at the boundary. last: the
+    last turn of a loop alone. sync: a framework's flag.
+    """
+
+    MODULO = "modulo"
+    COUNTER = "counter"
+    LAST = "last"
+    SYNC = "sync"
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """What a test asks. is_true is the answer that means a boundary.
+
+    counter and period are None where the kind has none. shift is what the test adds to the counter: 1 in
+    `(i + 1) % n == 0`. has_last says that the last turn of the loop is a boundary too, whatever the count.
+    """
+
+    kind: BoundaryKind
+    is_true: bool = True
+    counter: Expr | None = None
+    period: Expr | None = None
+    shift: int = 0
+    has_last: bool = False
+
+
+# What a name stands for, where it was assigned once; None where it cannot be told.
+Meaning = Callable[[Expr], Expr | None]
+
+
+def boundary(test: Expr, scope: Node | None = None, meaning: Meaning = lambda _: None) -> Boundary | None:
+    """What a test asks about groups of turns; None where it asks something else.
+
+    scope is searched for the assignments of a counter; without it a comparison of a name is no boundary.
+    """
+    match test:
+        case Unary(op="not"):
+            return _turned(boundary(test.operand, scope, meaning))
+        case NamedExpr():
+            return boundary(test.value, scope, meaning)
+        case BoolOp():
+            return _any_of([boundary(value, scope, meaning) for value in test.values], test.op)
+        case Compare() if len(test.ops) == 1:
+            return _compared(test.left, test.ops[0], test.comparators[0], scope)
+        case Binary(op="%"):
+            return _turned(_remainder(test, "==", Constant(test.span, 0)))
+        case Call(func=Name(id="bool")) if len(test.args) == 1:
+            return boundary(test.args[0].value, scope, meaning)
+        case Name() | Attribute() | Call():
+            return _named(test, scope, meaning)
+        case _:
+            return None
+
+
+def _named(test: Name | Attribute | Call, scope: Node | None, meaning: Meaning) -> Boundary | None:
+    stands_for = meaning(test)
+    if stands_for is not None:
+        return boundary(stands_for, scope)
+    place = test.func if isinstance(test, Call) else test
+    name = place.attr if isinstance(place, Attribute) else place.id if isinstance(place, Name) else ""
+    if name in SYNC_NAMES:
+        return Boundary(BoundaryKind.SYNC)
+    return Boundary(BoundaryKind.LAST) if name in LAST_NAMES else None
+
+
+def _turned(found: Boundary | None) -> Boundary | None:
+    if found is None:
+        return None
+    return Boundary(found.kind, not found.is_true, found.counter, found.period, found.shift, found.has_last)
+
+
+def _any_of(parts: list[Boundary | None], op: str) -> Boundary | None:
+    """`boundary or last turn`, and its negation by De Morgan; beside other questions a boundary decides nothing."""
+    if not all(part is not None and part.is_true == (op == "or") for part in parts):
+        return None
+    known = [part for part in parts if part is not None]
+    counted = [part for part in known if part.kind is not BoundaryKind.LAST]
+    if len(counted) > 1:
+        return None
+    first = counted[0] if counted else known[0]
+    has_last = len(counted) < len(known) and bool(counted)
+    return Boundary(first.kind, first.is_true, first.counter, first.period, first.shift, has_last or first.has_last)
+
+
+def _compared(left: Expr, op: str, right: Expr, scope: Node | None) -> Boundary | None:
+    if isinstance(right, Binary) and right.op == "%":
+        left, right, op = right, left, FLIPPED.get(op, op)
+    if isinstance(left, Binary) and left.op == "%":
+        return _remainder(left, op, right)
+    if op not in ("==", "!=", ">=", "<"):
+        return None
+    last = _last_turn(left, right) or _last_turn(right, left)
+    if last:
+        return Boundary(BoundaryKind.LAST, op in ("==", ">="))
+    name = dotted(left)
+    if name is not None and scope is not None and _is_counted(name, scope):
+        return Boundary(BoundaryKind.COUNTER, op in ("==", ">="), left, right)
+    return None
+
+
+def _remainder(left: Binary, op: str, right: Expr) -> Boundary | None:
+    """`(counter + shift) % period` compared with 0, or with the period less one."""
+    counter, shift = _unshifted(left.left)
+    if isinstance(right, Binary) and right.op == "-" and _same(right.left, left.right) and _is(right.right, 1):
+        shift += 1
+    elif isinstance(right, Constant) and isinstance(right.value, int) and not isinstance(right.value, bool):
+        period = left.right.value if isinstance(left.right, Constant) else None
+        shift += period - right.value if isinstance(period, int) and right.value else -right.value
+    else:
+        return None
+    if op in ("==", "!="):
+        return Boundary(BoundaryKind.MODULO, op == "==", counter, left.right, shift)
+    return None
+
+
+def _unshifted(counter: Expr) -> tuple[Expr, int]:
+    if isinstance(counter, Binary) and counter.op in ("+", "-"):
+        for inner, added in ((counter.left, counter.right), (counter.right, counter.left)):
+            if isinstance(added, Constant) and isinstance(added.value, int):
+                return inner, added.value if counter.op == "+" else -added.value
+    return counter, 0
+
+
+def _last_turn(turn: Expr, end: Expr) -> bool:
+    """`i + 1 == len(loader)`, `i == len(loader) - 1`, `step == num_batches - 1`."""
+    _, shift = _unshifted(turn)
+    total, less = _unshifted(end)
+    if shift - less != 1:
+        return False
+    if isinstance(total, Call):
+        return dotted(total.func) == "len"
+    return dotted(total) is not None and less == -1
+
+
+def _is_counted(name: str, scope: Node) -> bool:
+    """Whether a name counts up by one and is set back to 0."""
+    is_up = is_back = False
+    for node in walk(scope):
+        match node:
+            case AugAssign(op="+") if dotted(node.target) == name and _is(node.value, 1):
+                is_up = True
+            case Assign() if any(dotted(target) == name for target in node.targets):
+                is_back = is_back or _is(node.value, 0)
+                is_up = is_up or (isinstance(node.value, Binary) and _unshifted(node.value)[1] == 1)
+            case _:
+                pass
+    return is_up and is_back
+
+
+def _is(expr: Expr, value: int) -> bool:
+    return isinstance(expr, Constant) and expr.value == value and not isinstance(expr.value, bool)
+
+
+def _same(one: Expr, other: Expr) -> bool:
+    if isinstance(one, Constant) and isinstance(other, Constant):
+        return one.value == other.value
+    return dotted(one) is not None and dotted(one) == dotted(other)

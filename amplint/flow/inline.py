@@ -1,0 +1,115 @@
+"""A graph with the graphs of called functions in the place of their calls, so that paths go through them.
+
+Knows how blocks are joined; which function a call means is the resolver's to say. Recursion and depth end in a plain
+call.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, Owner, Passing, Step, StepKind
+from amplint.flow.tidy import tidy
+from amplint.model.tree import Constant, Expr, FunctionDef, Lambda, Parameter
+
+DEEPEST = 8
+MOST_BLOCKS = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """The function that a call runs, and what its parameters get: expressions of the calling frame.
+
+    A parameter that is not listed gets its default, one that is listed with None something unknown. module names the
+    file of the function where it is not the file of the graph's owner.
+    """
+
+    function: FunctionDef | Lambda
+    passed: tuple[tuple[str, Expr | None], ...] = ()
+    module: str = ""
+
+
+# Asked with a call step and the frames so far; the step's frame is one of them. None leaves the call a plain step.
+Resolve = Callable[[Step, tuple[Frame, ...]], Callee | None]
+
+
+def expand(graph: Graph, resolve: Resolve, build: Callable[[Owner], Graph]) -> Graph:
+    """The graph in which every call that resolves to a function runs through the function's blocks.
+
+    Such a call is an `open` step before them and a `close` step behind them. build gives the graph of a function.
+    """
+    work = _Expansion(graph, resolve, build)
+    pending = deque(range(len(graph.blocks)))
+    while pending and len(work.blocks) < MOST_BLOCKS:
+        pending.extend(work.expand_first(pending.popleft()))
+    return tidy(Graph(tuple(work.blocks), graph.exit, graph.raised, tuple(work.frames)))
+
+
+class _Expansion:
+    def __init__(self, graph: Graph, resolve: Resolve, build: Callable[[Owner], Graph]) -> None:
+        self.blocks = list(graph.blocks)
+        self.frames = list(graph.frames)
+        self.raised = graph.raised
+        self._resolve = resolve
+        self._build = build
+
+    def expand_first(self, number: int) -> range:
+        """Expand the first call of a block that can be; gives the new blocks, which may hold further calls."""
+        for place, step in enumerate(self.blocks[number].steps):
+            callee = self._callee(step)
+            if callee is not None:
+                return self._splice(number, place, callee)
+        return range(0)
+
+    def _callee(self, step: Step) -> Callee | None:
+        if step.kind is not StepKind.CALL:
+            return None
+        around, depth = step.frame, 0
+        running: set[Owner] = set()
+        while around >= 0:
+            running.add(self.frames[around].function)
+            around, depth = self.frames[around].parent, depth + 1
+        if depth > DEEPEST:
+            return None
+        callee = self._resolve(step, tuple(self.frames))
+        return None if callee is None or callee.function in running else callee
+
+    def _splice(self, number: int, place: int, callee: Callee) -> range:
+        block = self.blocks[number]
+        call = block.steps[place]
+        inner, first, frame = self._build(callee.function), len(self.blocks), len(self.frames)
+        self.frames.append(Frame(callee.function, call.node, call.frame, _passed(callee, call.frame), callee.module))
+        rest = first + len(inner.blocks)
+        raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
+        before = (*block.steps[:place], Step(StepKind.OPEN, call.node, call.frame, frame))
+        self.blocks[number] = Block(before, (Edge(first), *(raising if _calls(before) else ())))
+        for index, part in enumerate(inner.blocks):
+            steps = tuple(replace(step, frame=frame) for step in part.steps)
+            edges = tuple(replace(edge, target=edge.target + first, frame=frame) for edge in part.edges)
+            if index == inner.exit:
+                edges = (Edge(rest),)
+            elif index == inner.raised:
+                edges = tuple(replace(edge, kind=EdgeKind.CAUGHT) for edge in raising) or (Edge(self.raised),)
+            elif _calls(steps):
+                edges = tuple(dict.fromkeys((*edges, *raising)))
+            self.blocks.append(Block(steps, edges))
+        after = (Step(StepKind.CLOSE, call.node, call.frame, frame), *block.steps[place + 1 :])
+        ways = block.edges if _calls(after) else tuple(e for e in block.edges if e.kind is not EdgeKind.EXCEPTION)
+        self.blocks.append(Block(after, ways))
+        return range(first, rest + 1)
+
+
+def _passed(callee: Callee, frame: int) -> tuple[Passing, ...]:
+    given = dict(callee.passed)
+    return tuple(
+        Passing(parameter, given.get(parameter.name, _constant_default(parameter)), frame)
+        for parameter in callee.function.parameters
+    )
+
+
+def _constant_default(parameter: Parameter) -> Expr | None:
+    return parameter.default if isinstance(parameter.default, Constant) else None
+
+
+def _calls(steps: tuple[Step, ...]) -> bool:
+    return any(step.kind is StepKind.CALL for step in steps)

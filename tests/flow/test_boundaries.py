@@ -1,0 +1,105 @@
+import pytest
+
+from amplint.flow.boundaries import Boundary, BoundaryKind, boundary
+from amplint.model.tree import Assign, Expr, ExprStmt, If, Name, dotted, walk
+from tests.flow.paths import function
+
+
+def asked(test: str, before: str = "pass") -> Boundary | None:
+    """What the test of the only `if` asks, in a function that also runs the lines before."""
+    owner = function(f"for i in xs:\n    {before}\n    if {test}:\n        c = 0\n")
+    assigned = {
+        node.targets[0].id: node.value
+        for node in walk(owner)
+        if isinstance(node, Assign)
+        if isinstance(node.targets[0], Name)
+    }
+
+    def meaning(expr: Expr) -> Expr | None:
+        return assigned.get(expr.id) if isinstance(expr, Name) and expr.id.startswith("flag") else None
+
+    return next(boundary(node.test, owner, meaning) for node in walk(owner) if isinstance(node, If))
+
+
+MODULO = {
+    "(i + 1) % n == 0": 1,
+    "(1 + i) % n == 0": 1,
+    "0 == (i + 1) % n": 1,
+    "not (i + 1) % n": 1,
+    "not ((i + 1) % n != 0)": 1,
+    "i % n == n - 1": 1,
+    "i % 4 == 3": 1,
+    "i % n == 0": 0,
+    "bool((i + 1) % n == 0)": 1,
+    "(b := (i + 1) % n == 0)": 1,
+}
+
+
+@pytest.mark.parametrize(("test", "shift"), MODULO.items())
+def test_remainders(test, shift):
+    found = asked(test)
+    assert found is not None
+    assert (found.kind, found.is_true, found.shift, found.has_last) == (BoundaryKind.MODULO, True, shift, False)
+    assert dotted(found.counter) == "i"
+
+
+@pytest.mark.parametrize("test", ["(i + 1) % n != 0", "(i + 1) % n", "i % n != n - 1", "not (i + 1) % n == 0"])
+def test_the_answer_no_may_mean_the_boundary(test):
+    found = asked(test)
+    assert found is not None
+    assert (found.kind, found.is_true, found.shift) == (BoundaryKind.MODULO, False, 1)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "(i + 1) % n == 0 or i + 1 == len(xs)",
+        "i == len(xs) - 1 or (i + 1) % n == 0",
+        "(i + 1) % n == 0 or is_last",
+        "not ((i + 1) % n != 0 and i + 1 != len(xs))",
+        "(i + 1) % n == 0 or i == num_batches - 1",
+    ],
+)
+def test_the_last_turn_may_be_a_boundary_too(test):
+    found = asked(test)
+    assert found is not None
+    assert (found.kind, found.is_true, found.has_last) == (BoundaryKind.MODULO, True, True)
+
+
+@pytest.mark.parametrize("test", ["c == n", "c >= n", "not c < n"])
+def test_a_counter_that_is_set_back(test):
+    found = asked(test, before="c += 1")
+    assert found is not None
+    assert (found.kind, found.is_true, dotted(found.period)) == (BoundaryKind.COUNTER, True, "n")
+
+
+@pytest.mark.parametrize(
+    ("test", "kind"),
+    [
+        ("i + 1 == len(xs)", BoundaryKind.LAST),
+        ("is_last", BoundaryKind.LAST),
+        ("accelerator.sync_gradients", BoundaryKind.SYNC),
+        ("model.is_gradient_accumulation_boundary()", BoundaryKind.SYNC),
+    ],
+)
+def test_flags(test, kind):
+    assert asked(test) == Boundary(kind)
+
+
+def test_a_name_may_stand_for_the_question():
+    found = asked("flag", before="flag = (i + 1) % n == 0")
+    assert found is not None
+    assert (found.kind, found.shift) == (BoundaryKind.MODULO, 1)
+
+
+@pytest.mark.parametrize(
+    "test", ["p", "c == n", "i < 3", "i % n > 2", "(i + 1) % n == 0 and p", "p is None", "i == len(xs)"]
+)
+def test_other_questions_are_no_boundaries(test):
+    assert asked(test) is None
+
+
+def test_a_counter_needs_a_scope():
+    test = function("c == n").body[0]
+    assert isinstance(test, ExprStmt)
+    assert boundary(test.value) is None
