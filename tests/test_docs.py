@@ -1,0 +1,79 @@
+"""Code, rule pages, README and fixtures say the same."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from amplint.rules.registry import RegisteredRule, all_rules
+from amplint.rules.rule import FixAvailability
+from docs import generate
+
+ROOT = Path(__file__).parent.parent
+ALWAYS = ["What it does", "Why it matters", "Where it reports", "Example", "References"]
+OF_A_FIX = ["Fix", "Fix safety"]
+ORDER = ["What it does", "Why it matters", "Where it reports", "Example", "Fix", "Fix safety", "References"]
+rules = pytest.mark.parametrize("registered", all_rules(), ids=lambda r: r.rule.code)
+
+
+def test_stale_files_are_named_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    page = tmp_path / "deep" / "page.md"
+    monkeypatch.setattr(generate, "ROOT", tmp_path)
+    monkeypatch.setattr(generate, "generated", lambda: {page: "text\n"})
+    monkeypatch.setattr(generate, "left_over", lambda pages: [])
+    assert generate.main(["--check"]) == 1
+    assert not page.exists()
+    assert "deep/page.md: stale" in capsys.readouterr().out
+    assert generate.main([]) == 0
+    assert page.read_text() == "text\n"
+    assert generate.main(["--check"]) == 0
+
+
+@rules
+def test_a_page_has_its_headings(registered: RegisteredRule) -> None:
+    found = re.findall(r"^## (.+)$", registered.page, re.MULTILINE)
+    has_fix = registered.rule.fix is not FixAvailability.NONE
+    wanted = [heading for heading in ORDER if heading in ALWAYS or has_fix]
+    assert [heading for heading in found if heading in ORDER] == wanted
+
+
+@rules
+def test_a_page_starts_with_one_sentence(registered: RegisteredRule) -> None:
+    first = registered.page.strip().split("\n\n")[0]
+    assert first.endswith("."), first
+    assert not first.startswith("#")
+
+
+@rules
+def test_the_snippets_of_a_page_parse(registered: RegisteredRule) -> None:
+    snippets = re.findall(r"^```python\n(.*?)^```", registered.page, re.MULTILINE | re.DOTALL)
+    assert snippets, "an example is missing"
+    for snippet in snippets:
+        ast.parse(snippet)
+
+
+@rules
+def test_a_page_names_references(registered: RegisteredRule) -> None:
+    references = registered.page.split("## References")[-1]
+    assert "https://" in references
+
+
+@rules
+def test_a_rule_has_good_and_bad_fixtures(registered: RegisteredRule) -> None:
+    folder = ROOT / "tests" / "fixtures" / registered.rule.code
+    names = [path.name for path in folder.glob("*")]
+    assert any(name.startswith("bad_") for name in names), folder
+    assert any(name.startswith("good_") for name in names), folder
+
+
+@rules
+def test_a_name_says_the_bad_thing(registered: RegisteredRule) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", registered.rule.name)
+    assert not registered.rule.name.startswith(("no-", "must-", "disallow-", "avoid-"))
+
+
+def test_every_fixture_folder_belongs_to_a_rule() -> None:
+    codes = {registered.rule.code for registered in all_rules()}
+    folders = {path.name for path in (ROOT / "tests" / "fixtures").glob("AMP*")}
+    assert folders <= codes
