@@ -19,6 +19,11 @@ _LOADED = frozenset(
 )
 
 
+def is_loaded(module: str) -> bool:
+    """Whether a dotted module can be reached by attributes once its root is imported."""
+    return "." not in module or module in _LOADED
+
+
 class Speller(Protocol):
     """What the names of a program mean at a place."""
 
@@ -46,7 +51,7 @@ class Spelling:
             return known
         module, _, name = dotted.rpartition(".")
         root = dotted.partition(".")[0]
-        if (module in _LOADED or not module) and self.speller.is_free(root, at):
+        if is_loaded(module or root) and self.speller.is_free(root, at):
             self._need(f"import {root}", at)
             return dotted
         if module and self.speller.is_free(name, at):

@@ -1,0 +1,90 @@
+"""One file as it was last checked: its findings, and the edits that their fixes would make.
+
+Knows which fixes may be applied; applies none.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from amplint.engine.accept import compiles
+from amplint.engine.spell import FactsSpeller
+from amplint.facts.gather import Facts
+from amplint.model.edit import Applicability, Edit, FixKind
+from amplint.model.finding import Finding
+from amplint.model.span import Span
+from amplint.rewrite.page import Page
+from amplint.rewrite.render import Refusal, render
+from amplint.source.suppress import Suppressions, suppressions
+from amplint.source.text import Source
+
+
+@dataclass(frozen=True, slots=True)
+class FixPolicy:
+    """Which fixes may be applied: safe ones, unsafe ones too, or nothing but migrations."""
+
+    is_unsafe_allowed: bool = False
+    is_migrations_only: bool = False
+
+    def objection(self, finding: Finding) -> str | None:
+        """Why the finding's fix is not to be applied, or None."""
+        if finding.fix is None:
+            return "it has no fix"
+        if finding.fix.applicability is Applicability.DISPLAY:
+            return "it is for display: it needs a choice that only a person can make, or the configuration says so"
+        if self.is_migrations_only and finding.fix.kind is not FixKind.MIGRATION:
+            return "it changes numbers, and only migrations are applied"
+        if finding.fix.applicability is Applicability.UNSAFE and not self.is_unsafe_allowed:
+            return "it is unsafe; `--unsafe-fixes` applies it"
+        return None
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """One file as it was last checked, with the findings in it that nothing silences."""
+
+    source: Source
+    facts: Facts
+    findings: tuple[Finding, ...]
+
+    @cached_property
+    def suppressions(self) -> Suppressions:
+        """What its comments silence."""
+        return suppressions(self.facts.module.comments)
+
+    @cached_property
+    def page(self) -> Page:
+        """The text with its tree, for rendering."""
+        return Page(self.source.program, self.facts.module)
+
+    @cached_property
+    def compiles(self) -> bool:
+        """Whether this interpreter compiles it; if so, a fixed one has to compile too."""
+        return compiles(self.source.program)
+
+    @cached_property
+    def _renderings(self) -> dict[Finding, tuple[Edit, ...] | Refusal]:
+        return {}
+
+    def rendered(self, finding: Finding) -> tuple[Edit, ...] | Refusal:
+        """The edits of a finding's fix, whatever the policy says."""
+        if finding not in self._renderings:
+            self._renderings[finding] = self._render(finding)
+        return self._renderings[finding]
+
+    def _render(self, finding: Finding) -> tuple[Edit, ...] | Refusal:
+        if finding.fix is None or not finding.fix.repairs:
+            return Refusal("it has no fix")
+        for repair in finding.fix.repairs:
+            place = _place(repair)
+            found = self.suppressions.find(finding.code, finding.name, self.facts.index.statement_span(place))
+            if found is not None:
+                return Refusal(f"the comment in line {found.comment.line} suppresses a part of it")
+        return render(self.page, finding.fix.repairs, FactsSpeller(self.facts))
+
+
+def _place(repair: object) -> Span:
+    for name in ("span", "statement", "call", "argument", "alias", "first"):
+        span = getattr(repair, name, None)
+        if isinstance(span, Span):
+            return span
+    raise TypeError(f"a repair without a place: {repair!r}")

@@ -1,0 +1,201 @@
+"""Applies fixes to checked files, round by round, and takes back what does not hold.
+
+Knows no rule and no disk: how changed sources are checked again is handed in.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from amplint.engine.accept import compiles, new_spans, objection
+from amplint.engine.checked import CheckedFile, FixPolicy
+from amplint.model.edit import Edit
+from amplint.model.finding import Finding
+from amplint.rewrite.render import Refusal
+from amplint.source.text import Source, SourceError, source_from_bytes
+from amplint.syntax.lower import SyntaxFaultError, lower
+
+MAX_ROUNDS = 10
+
+
+Recheck = Callable[[Mapping[str, Source]], Mapping[str, CheckedFile]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A finding with the edits that its fix makes in its file."""
+
+    finding: Finding
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A finding whose fix was not applied, and why."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True)
+class FixResult:
+    """What fixing came to: the files as they are now, the findings that were fixed and those whose fix waits.
+
+    The places of applied findings are those of the round in which they were found.
+    """
+
+    files: Mapping[str, CheckedFile]
+    applied: tuple[Finding, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+
+    def changed(self) -> Iterator[str]:
+        """The paths in which something was fixed."""
+        yield from dict.fromkeys(finding.path for finding in self.applied)
+
+
+def fix_files(files: Mapping[str, CheckedFile], policy: FixPolicy, recheck: Recheck) -> FixResult:
+    """Apply the fixes that the policy lets through, and check again, until nothing is left to apply.
+
+    recheck gets every source that changed so far and gives back all files that it was given or whose findings may have
+    changed with them. After ten rounds without an end, nothing is changed at all.
+    """
+    run = _Run(dict(files), policy, recheck)
+    for _ in range(MAX_ROUNDS):
+        if not run.round():
+            return FixResult(run.state, tuple(run.applied), tuple(run.waiting()))
+    reason = f"fixes did not come to an end in {MAX_ROUNDS} rounds; please report it with the file"
+    return FixResult(files, (), tuple(Waiting(f, reason) for f in _with_fix(files)))
+
+
+def _with_fix(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
+    for file in files.values():
+        yield from (finding for finding in file.findings if finding.fix is not None)
+
+
+@dataclass
+class _Run:
+    """The state of one fixing: the files now, what was applied, and what was rejected for good."""
+
+    state: dict[str, CheckedFile]
+    policy: FixPolicy
+    recheck: Recheck
+    applied: list[Finding] = field(default_factory=list)
+    rejected: dict[Finding, str] = field(default_factory=dict)
+    overlay: dict[str, Source] = field(default_factory=dict)
+
+    def round(self) -> bool:
+        """Apply what can be applied together; False once nothing was left to try."""
+        while chosen := self._choose():
+            if self._attempt(chosen):
+                self.rejected.clear()  # their places moved; they are tried again
+                self.applied += [each.finding for group in chosen.values() for each in group]
+                return True
+        return False
+
+    def waiting(self) -> Iterator[Waiting]:
+        """The findings with a fix that are left, and why."""
+        for file in self.state.values():
+            for finding in file.findings:
+                if finding.fix is not None:
+                    yield Waiting(finding, self._reason(file, finding))
+
+    def _reason(self, file: CheckedFile, finding: Finding) -> str:
+        refused = self.policy.objection(finding)
+        if refused is not None:
+            return refused
+        edits = file.rendered(finding)
+        if isinstance(edits, Refusal):
+            return edits.reason
+        return self.rejected.get(finding, "another fix stands in its way")
+
+    def _choose(self) -> dict[str, list[Chosen]]:
+        """For each file the fixes whose edits neither overlap nor touch; equal edits of two fixes count once."""
+        found: dict[str, list[Chosen]] = {}
+        for path, file in self.state.items():
+            taken: set[Edit] = set()
+            for finding in file.findings:
+                if finding.path != path or self.policy.objection(finding) is not None:
+                    continue
+                edits = file.rendered(finding)
+                if isinstance(edits, Refusal) or not edits or finding in self.rejected:
+                    continue
+                if all(edit in taken or not any(edit.span.touches(other.span) for other in taken) for edit in edits):
+                    taken.update(edits)
+                    found.setdefault(path, []).append(Chosen(finding, edits))
+        return found
+
+    def _attempt(self, chosen: dict[str, list[Chosen]]) -> bool:
+        """Make all chosen edits and check again; where that fails, reject what does not hold by itself."""
+        reason = self._try(chosen)
+        if reason is None:
+            return True
+        single = [each for group in chosen.values() for each in group]
+        if len(single) == 1:
+            self.rejected[single[0].finding] = reason
+            return False
+        rejected = [self._reject_in(path, group) for path, group in chosen.items()]
+        if not any(rejected):  # each holds alone, all together do not: keep the first
+            for each in single[1:]:
+                self.rejected[each.finding] = "it does not hold together with another fix"
+        return False
+
+    def _reject_in(self, path: str, group: list[Chosen]) -> bool:
+        """Reject the fixes of a file that do not hold by themselves; whether there was one."""
+        reason = self._try({path: group}, is_trial=True)
+        if reason is None:
+            return False
+        found = False
+        for each in group:
+            alone = reason if len(group) == 1 else self._try({path: [each]}, is_trial=True)
+            if alone is not None:
+                self.rejected[each.finding] = alone
+                found = True
+        return found
+
+    def _try(self, chosen: dict[str, list[Chosen]], is_trial: bool = False) -> str | None:
+        """Apply the edits. Returns why the result does not hold, or None and takes it over unless it is a trial."""
+        overlay = dict(self.overlay)
+        edits: dict[str, list[Edit]] = {}
+        for path, group in chosen.items():
+            edits[path] = list(dict.fromkeys(edit for each in group for edit in each.edits))
+            changed = self._changed(self.state[path], edits[path])
+            if isinstance(changed, str):
+                return changed
+            overlay[path] = changed
+        state = dict(self.recheck(overlay))
+        for path in chosen:
+            against = objection(self.state[path].facts, state[path].facts, new_spans(edits[path]))
+            if against is not None:
+                return against
+        against = self._counted(state, chosen)
+        if against is None and not is_trial:
+            self.overlay = overlay
+            self.state.update(state)
+        return against
+
+    def _changed(self, file: CheckedFile, edits: Sequence[Edit]) -> Source | str:
+        try:
+            source = source_from_bytes(file.source.splice(edits), file.source.path)
+            lower(source.program)
+        except (SourceError, ValueError) as error:
+            return str(error)
+        except (SyntaxFaultError, RecursionError):
+            return "the result would not parse"
+        if file.compiles and not compiles(source.program):
+            return "the result would not compile"
+        return source
+
+    def _counted(self, state: Mapping[str, CheckedFile], chosen: dict[str, list[Chosen]]) -> str | None:
+        """Whether every fixed finding is gone and no other came, counted by code over all files."""
+        fixed = Counter(each.finding.code for group in chosen.values() for each in group)
+        old = Counter(finding.code for path in state for finding in self._before(path))
+        new = Counter(finding.code for file in state.values() for finding in file.findings)
+        for code in sorted(old | new):
+            if new[code] > old[code]:
+                return f"it would bring a new {code}"
+            if new[code] > old[code] - fixed[code]:
+                return f"{code} would still be found"
+        return None
+
+    def _before(self, path: str) -> tuple[Finding, ...]:
+        return self.state[path].findings if path in self.state else ()

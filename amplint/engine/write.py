@@ -1,0 +1,78 @@
+"""Writes fixed files to disk, whole or not at all, and shows them as a diff; knows nothing of findings."""
+
+import difflib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from amplint.model.finding import Problem
+from amplint.source.text import Source
+
+
+def write_source(path: Path, before: Source, after: Source, roots: Sequence[Path]) -> Problem | None:
+    """Put the new text in the place of the old one. Returns a problem, and leaves the file alone, where that fails.
+
+    A symbolic link is written through to its target where that lies below one of the roots. Mode is kept.
+    """
+    try:
+        target = path.resolve(strict=True)
+        if path.is_symlink() and not any(target.is_relative_to(root.resolve()) for root in roots):
+            return _problem(before, f"not fixed: the link leads out of the tree, to {target}")
+        if target.read_bytes() != before.raw:
+            return _problem(before, "not fixed: the file changed since it was read; run again")
+        if not os.access(target, os.W_OK):
+            return _problem(before, "not fixed: the file is read-only")
+        _replace(target, after.raw)
+    except OSError as error:
+        return _problem(before, f"not fixed: cannot be written: {error.strerror or error}")
+    return None
+
+
+def diff(before: Source, after: Source) -> str:
+    """The unified diff of a file, of a notebook cell by cell; empty where nothing changed."""
+    return "".join(line for name, old, new in _parts(before, after) for line in _unified(name, old, new))
+
+
+def _parts(before: Source, after: Source) -> Iterator[tuple[str, str, str]]:
+    """What to compare: a name and the old and the new text."""
+    if before.notebook is None or after.notebook is None:
+        yield before.path, _decoded(before), _decoded(after)
+        return
+    for old, new in zip(before.notebook.cells, after.notebook.cells, strict=True):
+        yield f"{before.path}:cell {old.number}", old.text, new.text
+
+
+def _decoded(source: Source) -> str:
+    return source.raw.decode(source.encoding, errors="replace")
+
+
+def _unified(name: str, old: str, new: str) -> Iterator[str]:
+    if old == new:
+        return
+    yield from difflib.unified_diff(_diff_lines(old), _diff_lines(new), fromfile=name, tofile=name)
+
+
+def _diff_lines(text: str) -> list[str]:
+    """Only line feeds end the lines of a diff; a carriage return before one stays on its line."""
+    lines = [line + "\n" for line in text.removesuffix("\n").split("\n")] if text else []
+    if lines and not text.endswith("\n"):
+        lines[-1] += "\\ No newline at end of file\n"
+    return lines
+
+
+def _problem(source: Source, message: str) -> Problem:
+    return Problem(source.path, message)
+
+
+def _replace(target: Path, raw: bytes) -> None:
+    """Write beside the target and rename over it, so that no moment sees half a file."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".amplint", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(raw)
+        os.chmod(name, target.stat().st_mode & 0o7777)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
