@@ -1,0 +1,120 @@
+"""Runs the commands that documents show, and holds what the documents say comes out: `python -m docs.transcripts`.
+
+A fenced `console` block is run as printed, in a fresh folder that holds docs/examples, one shell for each document. A
+line `[...]` stands for any lines. A comment `<!-- not run: why -->` before a block keeps it from being run.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+ELISION = "[...]"
+_BLOCK = re.compile(r"(?P<note><!-- not run: [^>]*-->\n+)?^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_MARK = "<<<amplint transcript>>>"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command with the output that its document shows."""
+
+    text: str
+    output: str
+
+
+def documents() -> list[Path]:
+    """Every hand-written document that shows a session."""
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [path for path in found if "_build" not in path.parts and _bodies(path.read_text(encoding="utf-8"))]
+
+
+def commands(body: str) -> list[Command]:
+    """The commands of a block. Lines that go on after a backslash belong to the command."""
+    found: list[Command] = []
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        lines = part.splitlines(keepends=True)
+        last = next(number for number, line in enumerate(lines) if not line.endswith("\\\n"))
+        found.append(Command("".join(lines[: last + 1]), "".join(lines[last + 1 :])))
+    return found
+
+
+def with_outputs(text: str) -> str:
+    """A document with the outputs that its commands have now; where the shown one still fits it is kept."""
+    shown = [command for body in _bodies(text) for command in commands(body)]
+    outputs = iter(_run([command.text for command in shown]))
+
+    def renewed(block: re.Match[str]) -> str:
+        if block["note"]:
+            return block[0]
+        parts = [f"$ {c.text}{_kept(c.output, next(outputs))}" for c in commands(block["body"])]
+        return "```console\n" + "".join(parts) + "```"
+
+    return _BLOCK.sub(renewed, text)
+
+
+def fits(shown: str, real: str) -> bool:
+    """Whether a real output is what is shown, `[...]` standing for any lines."""
+    parts = (re.escape(part) for part in re.split(rf"^{re.escape(ELISION)}\n", shown, flags=re.MULTILINE))
+    return re.fullmatch("(?:.*\n)*?".join(parts), real) is not None
+
+
+def _kept(shown: str, real: str) -> str:
+    return shown if fits(shown, real) else real
+
+
+def _bodies(text: str) -> list[str]:
+    return [block["body"] for block in _BLOCK.finditer(text) if not block["note"]]
+
+
+def _run(texts: list[str]) -> list[str]:
+    """What each command writes, standard output and error as they come."""
+    script = "".join(f"{text}printf '%s\\n' '{_MARK}'\n" for text in texts)
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copytree(ROOT / "docs" / "examples", Path(scratch, "docs", "examples"))
+        for leftover in Path(scratch).rglob("__pycache__"):
+            shutil.rmtree(leftover)
+        environment = {
+            **os.environ,
+            "COLUMNS": "100",
+            "HOME": scratch,
+            "NO_COLOR": "1",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        command = ["bash", "-c", f"exec 2>&1\n{script}"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=environment)
+    # The last piece follows the last mark and is empty.
+    outputs = done.stdout.split(f"{_MARK}\n")
+    if len(outputs) != len(texts) + 1:
+        raise RuntimeError(f"the session ended early:\n{done.stdout}")
+    return outputs[:-1]
+
+
+def main(arguments: list[str]) -> int:
+    """Bring the documents up to date, or with --check name those that are not."""
+    parser = argparse.ArgumentParser(prog="python -m docs.transcripts", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where an output differs")
+    parser.add_argument("documents", nargs="*", type=Path, help="only these")
+    chosen = parser.parse_args(arguments)
+    stale = 0
+    for path in [path.resolve() for path in chosen.documents] or documents():
+        text = path.read_text(encoding="utf-8")
+        renewed = with_outputs(text)
+        if renewed == text:
+            continue
+        stale += 1
+        print(f"{path.relative_to(ROOT)}: {'shows other outputs' if chosen.check else 'written'}")
+        if not chosen.check:
+            path.write_text(renewed, encoding="utf-8")
+    return 1 if chosen.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
