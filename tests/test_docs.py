@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from amplint.knowledge.protocol import Gradients
 from amplint.rules.registry import RegisteredRule, all_rules
 from amplint.rules.rule import FixAvailability
-from docs import generate
+from docs import generate, pictures, transcripts
 
 ROOT = Path(__file__).parent.parent
 ALWAYS = ["What it does", "Why it matters", "Where it reports", "Example", "References"]
@@ -77,3 +78,19 @@ def test_every_fixture_folder_belongs_to_a_rule() -> None:
     codes = {registered.rule.code for registered in all_rules()}
     folders = {path.name for path in (ROOT / "tests" / "fixtures").glob("AMP*")}
     assert folders <= codes
+
+
+def test_every_state_of_gradients_has_a_place_in_the_picture() -> None:
+    assert set(pictures.PLACES) == set(Gradients) - {Gradients.UNKNOWN, Gradients.DROPPED}
+
+
+def test_an_output_fits_what_a_document_shows() -> None:
+    assert transcripts.fits("a\n[...]\nd\n", "a\nb\nc\nd\n")
+    assert transcripts.fits("[...]\n", "")
+    assert not transcripts.fits("a\n[...]\n", "b\n")
+
+
+def test_a_document_gets_the_outputs_of_its_commands() -> None:
+    text = "```console\n$ cd docs/examples; ls \\\n  engine.py\nold\n$ false\n```\n\n<!-- not run: why -->\n```console\n$ x\n```\n"
+    expected = text.replace("old\n", "engine.py\n")
+    assert transcripts.with_outputs(text) == expected
