@@ -91,6 +91,7 @@ def test_an_output_fits_what_a_document_shows() -> None:
 
 
 def test_a_document_gets_the_outputs_of_its_commands() -> None:
-    text = "```console\n$ cd docs/examples; ls \\\n  engine.py\nold\n$ false\n```\n\n<!-- not run: why -->\n```console\n$ x\n```\n"
+    shown = "```console\n$ cd docs/examples; ls \\\n  engine.py\nold\n$ false\n```\n"
+    text = f"{shown}\n<!-- not run: why -->\n```console\n$ x\n```\n"
     expected = text.replace("old\n", "engine.py\n")
     assert transcripts.with_outputs(text) == expected
