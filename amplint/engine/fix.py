@@ -4,7 +4,7 @@ Knows no rule and no disk: how changed sources are checked again is handed in.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from amplint.engine.accept import compiles, new_spans, objection
@@ -18,7 +18,7 @@ from amplint.syntax.lower import SyntaxFaultError, lower
 MAX_ROUNDS = 10
 
 
-Recheck = Callable[[Mapping[str, Source]], Mapping[str, CheckedFile]]
+Recheck = Callable[[Mapping[str, Source], Collection[str]], Mapping[str, CheckedFile]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class FixResult:
 def fix_files(files: Mapping[str, CheckedFile], policy: FixPolicy, recheck: Recheck) -> FixResult:
     """Apply the fixes that the policy lets through, and check again, until nothing is left to apply.
 
-    recheck gets every source that changed so far and gives back all files that it was given or whose findings may have
-    changed with them. After ten rounds without an end, nothing is changed at all.
+    recheck gets every source that changed so far, and the paths whose text changed since it last held; it gives back
+    these files and all whose findings may have changed with them. After ten rounds without an end, nothing is changed.
     """
     run = _Run(dict(files), policy, recheck)
     for _ in range(MAX_ROUNDS):
@@ -162,7 +162,7 @@ class _Run:
             if isinstance(changed, str):
                 return changed
             overlay[path] = changed
-        state = dict(self.recheck(overlay))
+        state = dict(self.recheck(overlay, chosen.keys()))
         for path in chosen:
             against = objection(self.state[path].facts, state[path].facts, new_spans(edits[path]))
             if against is not None:

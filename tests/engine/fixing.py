@@ -1,6 +1,6 @@
 """Checks and fixes small programs with made-up rules, without settings and without a disk."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from amplint.engine.check import check_module
 from amplint.engine.checked import CheckedFile, FixPolicy
@@ -53,8 +53,8 @@ def fixed(
     raw = text.encode() if isinstance(text, str) else text
     first = checked(source_from_bytes(raw, path), list(rules))
 
-    def recheck(changed: Mapping[str, Source]) -> dict[str, CheckedFile]:
-        return {name: checked(source, list(rules)) for name, source in changed.items()}
+    def recheck(changed: Mapping[str, Source], touched: Collection[str]) -> dict[str, CheckedFile]:
+        return {name: checked(changed[name], list(rules)) for name in touched}
 
     result = fix_files({path: first}, policy or FixPolicy(), recheck)
     return result.files[path].source.raw.decode("utf-8", "replace"), result
