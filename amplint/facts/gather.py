@@ -3,6 +3,7 @@
 Holds no opinion about what is wrong.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -43,12 +44,13 @@ class Context:
     """The modules that a module can see: dotted module name → facts of it; empty where files are seen alone.
 
     modules maps the absolute dotted name under which an import statement finds a file (`pkg.engine`, `engine`) to
-    its facts. importers are the facts of the modules in the run that import this one.
+    its facts; iteration gives the modules that this one imports. importers are the facts of the project's modules that
+    import this one. Both are read from disk when they are asked for, so asking is not free.
     is_complete is False where the checked file is seen alone (flake8, standard input).
     """
 
-    modules: "dict[str, Facts]" = field(default_factory=dict)
-    importers: "tuple[Facts, ...]" = ()
+    modules: "Mapping[str, Facts]" = field(default_factory=dict)
+    importers: "Sequence[Facts]" = ()
     is_complete: bool = False
 
 

@@ -19,6 +19,7 @@ _WORDS = (
     b"ccelerat",
     b"amplint",
 )
+_EVENTS = (b"backward", b"clip_grad", b"step(", b"zero_grad", b".grad")
 
 
 def may_concern(raw: bytes) -> bool:
@@ -29,3 +30,8 @@ def may_concern(raw: bytes) -> bool:
     if _SCALER in raw:
         return True
     return _TORCH in raw and any(word in raw for word in _WORDS)
+
+
+def may_matter(raw: bytes) -> bool:
+    """Whether a file that a checked one imports could do something that the protocol of a scaler counts."""
+    return any(word in raw for word in _EVENTS)

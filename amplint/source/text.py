@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplint.model.edit import Edit
 from amplint.source.lines import normalise, splice
-from amplint.source.notebook import Notebook, NotebookError, read_notebook
+
+if TYPE_CHECKING:
+    from amplint.source.notebook import Notebook
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|$)")
@@ -33,7 +36,7 @@ class Source:
     program: str
     encoding: str = "utf-8"
     has_bom: bool = False
-    notebook: Notebook | None = None
+    notebook: "Notebook | None" = None
 
     @property
     def is_notebook(self) -> bool:
@@ -56,12 +59,17 @@ class Source:
         """
         if not edits:
             return self.raw
-        text = self._text
+        return self._prefix + self._encode(self._spliced(self._text, edits))
+
+    def _spliced(self, text: str, edits: Sequence[Edit]) -> str:
+        if self.notebook is None:
+            return splice(text, edits)
+        from amplint.source.notebook import NotebookError
+
         try:
-            new = self.notebook.splice(text, edits) if self.notebook else splice(text, edits)
+            return self.notebook.splice(text, edits)
         except NotebookError as error:
             raise SourceError(str(error)) from error
-        return self._prefix + self._encode(new)
 
     @property
     def _prefix(self) -> bytes:
@@ -109,6 +117,9 @@ def source_from_bytes(raw: bytes, display: str) -> Source:
 
 
 def _notebook_source(raw: bytes, body: bytes, display: str, has_bom: bool) -> Source:
+    # Notebooks are rare; other runs need not load a JSON reader.
+    from amplint.source.notebook import NotebookError, read_notebook
+
     text = _decode(body, "utf-8")
     try:
         notebook, program = read_notebook(text)

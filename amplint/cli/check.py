@@ -1,0 +1,91 @@
+"""`amplint check`: checks files and reports, fixes or shows what would be fixed."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from amplint.cli.main import CLEAN, FAILED, FOUND
+from amplint.cli.outputs import needs_edits, parse_outputs, write_all
+from amplint.cli.parser import add_options, given_values
+from amplint.config.load import Resolver
+from amplint.config.settings import Settings
+from amplint.config.usage import UsageError
+from amplint.engine.tree import Wanted
+from amplint.engine.tree import run as run_tree
+from amplint.model.finding import Severity
+from amplint.report.report import Report
+
+_RANKS = {Severity.ADVICE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+_STDIN = "-"
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `check` and its flags."""
+    parser = commands.add_parser("check", help="find misuse of automatic mixed precision, and fix it")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATHS", help="files, folders, or - for standard input (default: .)"
+    )
+    add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, and return the exit code. Raises UsageError."""
+    cwd = Path.cwd()
+    resolver = Resolver(given_values(options), cwd)
+    settings = resolver.top().settings
+    outputs = parse_outputs(settings.output_format, settings.output_file)
+    paths, stdin = _input(options.paths, settings)
+    wanted = Wanted(
+        stdin=stdin,
+        fixes=settings.fix or settings.diff,
+        allows_unsafe=settings.unsafe_fixes,
+        migrations_only=settings.migrations_only,
+        edits=needs_edits(outputs),
+        jobs=_jobs(settings.jobs),
+    )
+    done = run_tree(paths, resolver, cwd, wanted)
+    write_all(done.report, outputs, settings.color, is_statistics=settings.statistics)
+    _say(done.report, settings)
+    return exit_code(done.report, settings)
+
+
+def _input(paths: list[str], settings: Settings) -> tuple[list[str], bytes | None]:
+    """The paths of a run, and the text from standard input where that is what `-` asks for."""
+    if _STDIN not in paths:
+        return paths or ["."], None
+    if len(paths) > 1:
+        raise UsageError("- stands for standard input, so no other path can be given beside it")
+    return [settings.stdin_filename or "stdin.py"], sys.stdin.buffer.read()
+
+
+def _jobs(text: str) -> int | None:
+    if text == "auto":
+        return None
+    if not text.isdigit() or not int(text):
+        raise UsageError(f"--jobs {text!r} is neither `auto` nor a number above 0")
+    return int(text)
+
+
+def _say(report: Report, settings: Settings) -> None:
+    """Problems and the summary, on standard error."""
+    sys.stdout.flush()
+    for problem in report.problems:
+        rule = f" ({problem.rule})" if problem.rule else ""
+        print(f"amplint: {problem.path}: {problem.message}{rule}", file=sys.stderr)
+    if not settings.quiet:
+        from amplint.report.summary import summary
+
+        for line in summary(report, target="2.4"):
+            print(line, file=sys.stderr)
+
+
+def exit_code(report: Report, settings: Settings) -> int:
+    """2 where a part of the work could not be done, 1 where findings are left, else 0."""
+    if any(problem.is_fatal for problem in report.problems):
+        return FAILED
+    least = _RANKS[Severity(settings.fail_on)]
+    is_found = any(_RANKS[finding.severity] >= least for finding in report.findings)
+    if settings.exit_non_zero_on_fix and report.applied:
+        return FOUND
+    return FOUND if is_found and not settings.exit_zero else CLEAN

@@ -1,0 +1,76 @@
+"""Where findings are written: formats and files, from `text,sarif:out.sarif`; knows no format's inside."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TextIO
+
+from amplint.config.settings import FORMATS
+from amplint.config.usage import UsageError, did_you_mean
+from amplint.report.look import Look, look_of
+from amplint.report.report import Report
+
+_WITH_EDITS = frozenset({"json", "json-lines", "sarif"})
+_WITH_PAGES = frozenset({"sarif"})
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One format, and the file that it goes to; None is standard output."""
+
+    format: str
+    file: Path | None
+
+
+def parse_outputs(text: str, file: str | None) -> list[Output]:
+    """The outputs that `--output-format` asks for; `--output-file` takes what would go to standard output.
+
+    Raises UsageError for an unknown format, or for two on standard output.
+    """
+    outputs: list[Output] = []
+    for part in text.split(","):
+        name, _, target = part.strip().partition(":")
+        if name not in FORMATS:
+            raise UsageError(
+                f"unknown output format {name!r}{did_you_mean(name, FORMATS)}; it is one of {', '.join(FORMATS)}"
+            )
+        outputs.append(Output(name, Path(target) if target else Path(file) if file else None))
+    if len({output.file for output in outputs}) < len(outputs):
+        raise UsageError(f"--output-format {text}: two formats for one place; write FORMAT:FILE for one of them")
+    return outputs
+
+
+def needs_edits(outputs: list[Output]) -> bool:
+    """Whether a format shows the edits of fixes."""
+    return any(output.format in _WITH_EDITS for output in outputs)
+
+
+def write_all(report: Report, outputs: list[Output], color: str, *, is_statistics: bool) -> None:
+    """Write the report to every output. Raises UsageError where a file cannot be written."""
+    for output in outputs:
+        name = output.format
+        if is_statistics and name in ("text", "concise"):
+            name = "statistics"
+        writer = import_module(f"amplint.report.{name.replace('-', '_')}")
+        with _opened(output.file) as stream:
+            writer.write(report, stream, _look(stream, output, color, os.environ))
+
+
+def _look(stream: TextIO, output: Output, color: str, environment: Mapping[str, str]) -> Look:
+    return look_of(stream, color if output.file is None else "never", environment)
+
+
+@contextmanager
+def _opened(file: Path | None) -> Iterator[TextIO]:
+    if file is None:
+        yield sys.stdout
+        return
+    try:
+        with file.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            yield stream
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,73 @@
+"""The command line's grammar; flags come from the list of options, commands from their own modules."""
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import groupby
+from typing import Any
+
+from amplint import __version__
+from amplint.cli.main import COMMANDS
+from amplint.config.option import Kind, Option
+from amplint.config.settings import options
+
+_ALWAYS = ("-h", "--help", "-V", "--version")
+
+
+def parse(given: Sequence[str]) -> argparse.Namespace:
+    """The parsed arguments, with the command's function in `run`. Without a command it is `check`."""
+    first = given[0] if given else ""
+    if first not in COMMANDS and first not in _ALWAYS:
+        given = ["check", *given]
+    parser = argparse.ArgumentParser(
+        prog="amplint",
+        description="Find, repair and verify misuse of PyTorch automatic mixed precision (AMP).",
+        epilog="`amplint PATHS` is `amplint check PATHS`; `amplint COMMAND --help` says more.",
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"amplint {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, text in COMMANDS.items():
+        if name == given[0]:
+            import_module(f"amplint.cli.{name}").add_parser(commands)
+        else:
+            commands.add_parser(name, help=text, add_help=False)
+    return parser.parse_args(given)
+
+
+def add_options(parser: argparse.ArgumentParser, *, names: frozenset[str] | None = None) -> None:
+    """Add the flags of the options (of these names only, where names are given), under their headings."""
+    wanted = [option for option in options() if option.flags and (names is None or option.name in names)]
+    wanted.sort(key=lambda option: list(type(option.group)).index(option.group))
+    for group, members in groupby(wanted, key=lambda option: option.group):
+        heading = parser.add_argument_group(group)
+        for option in members:
+            _add(heading, option)
+
+
+def _add(heading: Any, option: Option) -> None:
+    text = option.help.removesuffix(".").replace("%", "%%")
+    if option.kind is Kind.SWITCH:
+        positive = [flag for flag in option.flags if not flag.startswith("--no-") or option.name.startswith("no_")]
+        heading.add_argument(*positive, dest=option.name, action="store_const", const=True, help=text)
+        for flag in set(option.flags) - set(positive):
+            heading.add_argument(flag, dest=option.name, action="store_const", const=False, help=argparse.SUPPRESS)
+    elif option.kind is Kind.LIST:
+        heading.add_argument(
+            *option.flags, dest=option.name, action="extend", type=_split, metavar=option.metavar, help=text
+        )
+    elif option.choices:
+        heading.add_argument(*option.flags, dest=option.name, choices=option.choices, help=text)
+    else:
+        heading.add_argument(*option.flags, dest=option.name, metavar=option.metavar, help=text)
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def given_values(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The values of options that the command line gave, by name."""
+    found = {option.name: getattr(parsed, option.name, None) for option in options()}
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in found.items() if value is not None
+    }

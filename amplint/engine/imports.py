@@ -1,0 +1,43 @@
+"""The modules that a program's text says it imports, found without parsing; resolves nothing."""
+
+import re
+from dataclasses import dataclass
+
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]*import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
+    r"|import[ \t]+(?P<modules>[\w., \t]+))",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"(?<!\w)([^\W\d]\w*)(?:[ \t]+as[ \t]+\w+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A module that may be imported: its name behind the leading dots, and their number."""
+
+    level: int
+    name: str
+
+
+def imports_in(program: str) -> list[Imported]:
+    """Every module that import statements may name; a name imported from a package may be a module of it."""
+    found: list[Imported] = []
+    for match in _IMPORT.finditer(program):
+        if match["modules"]:
+            found += [Imported(0, item.split()[0]) for item in match["modules"].split(",") if item.split()]
+            continue
+        level, module = len(match["dots"]), match["module"]
+        if module:
+            found.append(Imported(level, module))
+        prefix = f"{module}." if module else ""
+        found += [Imported(level, prefix + name) for name in _NAME.findall(match["names"])]
+    return found
+
+
+def absolute(imported: Imported, dotted_name: str, is_package: bool) -> str:
+    """The absolute name of what a module imports."""
+    if not imported.level:
+        return imported.name
+    parts = dotted_name.split(".") if dotted_name else []
+    kept = len(parts) - imported.level + (1 if is_package else 0)
+    return ".".join([*parts[: max(kept, 0)], imported.name])

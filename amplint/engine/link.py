@@ -1,0 +1,194 @@
+"""The facts of files, with what they import and who imports them, read when somebody asks; judges nothing.
+
+A file sees its context whether that was named in the run or not, so a run over one changed file says what a run over
+the whole project says.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from amplint.engine.imports import absolute, imports_in
+from amplint.engine.places import Folders
+from amplint.facts.gather import CheckSettings, Context, Facts
+from amplint.model.tree import Module
+from amplint.source.prefilter import may_concern, may_matter
+from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
+from amplint.syntax.lower import SyntaxFaultError, lower
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a linker knows of a run.
+
+    named maps the files of the run to their paths as the user gave them; settings and source_roots say what holds in
+    a folder; project_files finds the files of a project that may concern AMP.
+    """
+
+    cwd: Path
+    named: Mapping[Path, str]
+    settings: Callable[[Path], CheckSettings]
+    source_roots: Callable[[Path], tuple[Path, ...]]
+    project_files: Callable[[Path], Iterable[Path]]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a file stands among the modules: its name, where its imports are looked for, what they may mean."""
+
+    dotted_name: str
+    is_package: bool
+    roots: tuple[Path, ...]
+    imported: tuple[str, ...]
+
+
+class Shelf:
+    """What stays true while files are fixed: lowered programs, the names in folders, who imports whom."""
+
+    def __init__(self) -> None:
+        self.folders = Folders()
+        self.importers: dict[Path, dict[Path, list[Path]]] = {}
+        self._modules: dict[str, Module] = {}
+
+    def lowered(self, program: str) -> Module:
+        """The lowered program. Raises what `lower` raises."""
+        if program not in self._modules:
+            self._modules[program] = lower(program)
+        return self._modules[program]
+
+
+class Linker:
+    """The facts of files, each read and lowered once, and only when they are asked for.
+
+    overlay holds sources that count instead of what is on disk.
+    """
+
+    def __init__(self, around: Surroundings, shelf: Shelf, overlay: Mapping[Path, Source] | None = None) -> None:
+        self._around = around
+        self._shelf = shelf
+        self._overlay = dict(overlay or {})
+        self._facts: dict[Path, Facts | None] = {}
+        self.sources: dict[str, Source] = {}
+
+    def facts_for(self, path: Path, source: Source) -> Facts:
+        """The facts of a file that is being checked; others that import it see these. Raises what `lower` raises."""
+        known = self._facts.get(path)
+        if known is None or self.sources[known.path].raw != source.raw:
+            self._overlay[path] = source
+            known = self._facts[path] = self._build(path, source)
+        return known
+
+    def find(self, name: str, roots: Iterable[Path]) -> Facts | None:
+        """The facts of a module by its absolute name."""
+        path = self._shelf.folders.locate(name, roots)
+        return self.facts_of(path) if path else None
+
+    def facts_of(self, path: Path) -> Facts | None:
+        """The facts of a file in the context; None where it cannot be read or has no say in mixed precision."""
+        if path not in self._facts:
+            self._facts[path] = None
+            self._facts[path] = self._read(path)
+        return self._facts[path]
+
+    def importers(self, path: Path) -> list[Facts]:
+        """The facts of the project's files that import a file and may concern AMP, in order of their paths."""
+        root = self._shelf.folders.project_root(path.parent, self._around.cwd) or path.parent
+        if root not in self._shelf.importers:
+            self._shelf.importers[root] = self._importers_in(root)
+        found = self._shelf.importers[root].get(path, [])
+        return [facts for importer in found if (facts := self.facts_of(importer)) is not None]
+
+    def _importers_in(self, root: Path) -> dict[Path, list[Path]]:
+        importers: defaultdict[Path, list[Path]] = defaultdict(list)
+        for path in sorted(self._around.project_files(root)):
+            try:
+                program = source_from_bytes(read_bytes(path), str(path)).program
+            except SourceError:
+                continue
+            place = self._place(path, program)
+            for name in place.imported:
+                target = self._shelf.folders.locate(name, place.roots)
+                if target is not None and target != path and path not in importers[target]:
+                    importers[target].append(path)
+        return dict(importers)
+
+    def _read(self, path: Path) -> Facts | None:
+        try:
+            if path in self._overlay:
+                return self._build(path, self._overlay[path])
+            raw = read_bytes(path)
+            if path.name != "__init__.py" and not may_concern(raw) and not may_matter(raw):
+                return None
+            return self._build(path, source_from_bytes(raw, self._shown(path)))
+        except (SourceError, SyntaxFaultError, RecursionError):
+            return None
+
+    def _shown(self, path: Path) -> str:
+        named = self._around.named.get(path)
+        if named is not None:
+            return named
+        cwd = self._around.cwd
+        return str(path.relative_to(cwd) if path.is_relative_to(cwd) else path)
+
+    def _place(self, path: Path, program: str) -> _Place:
+        imported = imports_in(program)
+        name, base = self._shelf.folders.dotted_name(path, max((item.level for item in imported), default=0))
+        root = self._shelf.folders.project_root(path.parent, self._around.cwd)
+        roots = self._shelf.folders.import_roots(path, base, root, self._around.source_roots(path.parent))
+        is_package = path.name == "__init__.py"
+        names = dict.fromkeys(absolute(item, name, is_package) for item in imported)
+        return _Place(name, is_package, roots, tuple(names))
+
+    def _build(self, path: Path, source: Source) -> Facts:
+        module = self._shelf.lowered(source.program)
+        self.sources[source.path] = source
+        place = self._place(path, source.program)
+        context = Context(_Modules(self, place), _Importers(self, path), is_complete=True)
+        settings = self._around.settings(path.parent)
+        return Facts(source.path, module, settings, context, place.dotted_name or "__main__", place.is_package)
+
+
+class _Modules(Mapping[str, Facts]):
+    """The modules that a file can import, by absolute name, looked up on disk when asked for.
+
+    Iteration gives those that its import statements name.
+    """
+
+    def __init__(self, linker: Linker, place: _Place) -> None:
+        self._linker = linker
+        self._place = place
+        self._found: dict[str, Facts | None] = {}
+
+    def __getitem__(self, name: str) -> Facts:
+        if name not in self._found:
+            self._found[name] = self._linker.find(name, self._place.roots)
+        facts = self._found[name]
+        if facts is None:
+            raise KeyError(name)
+        return facts
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._place.imported if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class _Importers(Sequence[Facts]):
+    """The modules that import a file, found when asked for."""
+
+    def __init__(self, linker: Linker, path: Path) -> None:
+        self._linker = linker
+        self._path = path
+
+    @cached_property
+    def _found(self) -> list[Facts]:
+        return self._linker.importers(self._path)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence add nothing here
+        return self._found[index]
+
+    def __len__(self) -> int:
+        return len(self._found)

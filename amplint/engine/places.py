@@ -1,0 +1,68 @@
+"""Where modules lie on disk: names of files, files of names; reads folders, never files."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT_MARKS = frozenset({".git", "pyproject.toml", "setup.py", "setup.cfg"})
+
+
+class Folders:
+    """The names in folders, each folder read once."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Path, frozenset[str]] = {}
+
+    def entries(self, folder: Path) -> frozenset[str]:
+        """The names in a folder; none where it cannot be read."""
+        if folder not in self._entries:
+            try:
+                self._entries[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._entries[folder] = frozenset()
+        return self._entries[folder]
+
+    def dotted_name(self, path: Path, deepest_level: int) -> tuple[str, Path]:
+        """The absolute name of a file as a module, and the folder from which it is imported by that name.
+
+        deepest_level is the most dots of a relative import in it: so packages without `__init__.py` are known.
+        """
+        parts = [] if path.name == "__init__.py" else [path.stem]
+        depth = 0
+        base = path.parent
+        while base.parent != base and ("__init__.py" in self.entries(base) or depth < deepest_level - 1):
+            parts.insert(0, base.name)
+            base = base.parent
+            depth += 1
+        return ".".join(parts), base
+
+    def project_root(self, folder: Path, cwd: Path) -> Path | None:
+        """The nearest folder, from this one upwards, that looks like a project's root or is the working directory."""
+        for above in (folder, *folder.parents):
+            if above == cwd or ROOT_MARKS & self.entries(above):
+                return above
+        return None
+
+    def import_roots(self, path: Path, base: Path, root: Path | None, others: Iterable[Path]) -> tuple[Path, ...]:
+        """The folders in which the absolute imports of a file are looked for, the likeliest first."""
+        above = [base]
+        if root is not None and base.is_relative_to(root):
+            above += [folder for folder in base.parents if folder.is_relative_to(root)]
+        return tuple(dict.fromkeys((*above, *others, path.parent)))
+
+    def locate(self, name: str, roots: Iterable[Path]) -> Path | None:
+        """The file of a module by its absolute name."""
+        *packages, last = name.split(".")
+        for root in roots:
+            folder = root
+            for package in packages:
+                if package not in self.entries(folder):
+                    break
+                folder /= package
+            else:
+                entries = self.entries(folder)
+                if last in entries and "__init__.py" in self.entries(folder / last):
+                    return folder / last / "__init__.py"
+                if f"{last}.py" in entries:
+                    return folder / f"{last}.py"
+        return None

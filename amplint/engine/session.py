@@ -1,0 +1,137 @@
+"""Checks single files in the light of a run: what rules say, less what comments, settings and other files take away.
+
+Writes nothing and walks no folder.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from amplint.engine.check import check_module
+from amplint.engine.link import Linker, Shelf, Surroundings
+from amplint.engine.places import ROOT_MARKS
+from amplint.engine.setup import Setup
+from amplint.engine.silence import Silenced, silence
+from amplint.facts.gather import Facts
+from amplint.model.edit import Applicability, Fix
+from amplint.model.finding import Finding, Problem, Severity
+from amplint.model.span import Span
+from amplint.rules.registry import all_rules
+from amplint.source.discover import discover
+from amplint.source.prefilter import may_concern
+from amplint.source.text import Source, SourceError, read_bytes
+from amplint.syntax.lower import SyntaxFaultError
+
+SYNTAX_CODE = "AMP000"
+
+
+@dataclass(frozen=True)
+class Project:
+    """The files of a run.
+
+    named maps their places to their paths as the user gave them; walked are the folders that the run looked through;
+    concerned are the files that may concern AMP.
+    """
+
+    named: Mapping[Path, str]
+    walked: tuple[Path, ...] = ()
+    concerned: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What one file gave. findings may stand in other named files; facts is None where the file does not parse."""
+
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    silenced: Silenced = field(default_factory=Silenced)
+    facts: Facts | None = None
+
+
+class Session:
+    """The state of a run in one process: its settings, its files (named), and the files linked to them.
+
+    overlay holds sources that count instead of what is on disk.
+    """
+
+    def __init__(
+        self, setup: Setup, project: Project, shelf: Shelf | None = None, overlay: Mapping[Path, Source] | None = None
+    ) -> None:
+        self._setup = setup
+        self._project = project
+        self._paths = {shown: path for path, shown in project.named.items()}
+        self._shelf = shelf or Shelf()
+        around = Surroundings(setup.cwd, project.named, setup.check_settings, setup.source_roots, self._project_files)
+        self.linker = Linker(around, self._shelf, overlay)
+
+    def with_overlay(self, overlay: Mapping[Path, Source]) -> "Session":
+        """A session that sees other sources in some places, and has forgotten what followed from the old ones."""
+        return Session(self._setup, self._project, self._shelf, overlay)
+
+    def check(self, path: Path, source: Source) -> Checked:
+        """The findings of a named file whose bytes may concern AMP."""
+        try:
+            facts = self.linker.facts_for(path, source)
+        except SyntaxFaultError as fault:
+            return Checked(self._syntax_finding(path, source.path, fault))
+        except RecursionError:
+            return Checked(problems=(Problem(source.path, "nested too deeply to parse"),))
+        codes = self._setup.codes(path)
+        rules = [registered for registered in all_rules() if registered.rule.code in codes]
+        found, problems = check_module(facts, rules)
+        unique = list(dict.fromkeys(finding for finding in found if self._is_wanted(finding)))
+        comments = {finding.path: self._facts_at(finding.path, facts) for finding in unique}
+        kept, silenced = silence(unique, comments | {source.path: facts}, source.path)
+        return Checked(tuple(self._adjusted(finding) for finding in kept), tuple(problems), silenced, facts)
+
+    def _facts_at(self, shown: str, facts: Facts) -> Facts:
+        if shown == facts.path:
+            return facts
+        other = self.linker.facts_of(self._paths[shown])
+        return facts if other is None else other
+
+    def _is_wanted(self, finding: Finding) -> bool:
+        """Whether a finding stands in a named file, by a rule that applies there."""
+        path = self._paths.get(finding.path)
+        return path is not None and finding.code in self._setup.codes(path)
+
+    def _adjusted(self, finding: Finding) -> Finding:
+        """The finding with its fix as far as the settings trust it."""
+        if finding.fix is None:
+            return finding
+        codes = self._setup.fix_codes(self._paths[finding.path].parent)
+        fix = finding.fix
+        if finding.code not in codes.fixable:
+            fix = _trusted(fix, Applicability.DISPLAY)
+        elif finding.code in codes.unsafe and fix.applicability is Applicability.SAFE:
+            fix = _trusted(fix, Applicability.UNSAFE)
+        elif finding.code in codes.safe and fix.applicability is Applicability.UNSAFE:
+            fix = _trusted(fix, Applicability.SAFE)
+        return finding if fix is finding.fix else replace(finding, fix=fix)
+
+    def _syntax_finding(self, path: Path, shown: str, fault: SyntaxFaultError) -> tuple[Finding, ...]:
+        rule = next((r.rule for r in all_rules() if r.rule.code == SYNTAX_CODE), None)
+        if rule is None or SYNTAX_CODE not in self._setup.codes(path):
+            return ()
+        span = Span(fault.line, fault.column, fault.line, fault.column + 1)
+        return (Finding(rule.code, rule.name, Severity.ERROR, f"does not parse: {fault.message}", shown, span, span),)
+
+    def _project_files(self, root: Path) -> Iterable[Path]:
+        """The files below a folder that may concern AMP: those of the run, where the run walked that folder."""
+        if any(root.is_relative_to(folder) for folder in self._project.walked):
+            return [path for path in self._project.concerned if path.is_relative_to(root)]
+        if self._shelf.folders.entries(root) & ROOT_MARKS:
+            found = discover([str(root)], self._setup.cwd, self._setup.limits()).files
+            return [file.path for file in found if _may_concern(file.path)]
+        return [path for path in sorted(root.glob("*.py")) if _may_concern(path)]
+
+
+def _may_concern(path: Path) -> bool:
+    try:
+        return may_concern(read_bytes(path))
+    except SourceError:
+        return False
+
+
+def _trusted(fix: Fix, applicability: Applicability) -> Fix:
+    return replace(fix, applicability=applicability)

@@ -1,0 +1,112 @@
+"""What holds for each folder of a run, from its settings: rules, facts' settings, import roots, excludes.
+
+Reads configuration and dependency lists, checks nothing.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amplint.config.load import Resolved, Resolver
+from amplint.config.select import Layer, RuleName, Selection, check_selectors, codes_of
+from amplint.config.torch_version import parse_version, project_torch
+from amplint.source.discover import Limits
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import CheckSettings, TargetTorch
+
+
+class Setup:
+    """The settings of a run, folder by folder, each worked out once. Raises UsageError where they are wrong."""
+
+    def __init__(self, resolver: Resolver, cwd: Path) -> None:
+        self.resolver = resolver
+        self.cwd = cwd
+        self._rule_names: list[RuleName] = []
+        self._selections: dict[Path | None, Selection] = {}
+        self._fix_codes: dict[Path | None, FixCodes] = {}
+        self._check_settings: dict[Path, CheckSettings] = {}
+
+    def settings(self, folder: Path) -> Resolved:
+        """The settings of a folder."""
+        return self.resolver.for_folder(folder)
+
+    def rule_names(self) -> list[RuleName]:
+        """All rules, for selection. Imports them, which a run without AMP files can do without."""
+        if not self._rule_names:
+            from amplint.rules.registry import all_rules
+
+            self._rule_names = [RuleName(r.rule.code, r.rule.name, r.rule.is_default) for r in all_rules()]
+        return self._rule_names
+
+    def check_selectors(self) -> None:
+        """Raise UsageError where the settings of the working directory name a rule that does not exist."""
+        top = self.resolver.top()
+        if any(layer != Layer() for layer in top.layers) or top.settings.per_file_ignores or _has_fix_codes(top):
+            self.codes(self.cwd / "any.py")
+            self.fix_codes(self.cwd)
+        if top.settings.target_torch != "auto":
+            parse_version(top.settings.target_torch)
+
+    def codes(self, path: Path) -> frozenset[str]:
+        """The codes that apply to a file."""
+        found = self.settings(path.parent)
+        if found.file not in self._selections:
+            self._selections[found.file] = Selection(self.rule_names(), found.layers, found.per_file())
+        return self._selections[found.file].for_path(path)
+
+    def fix_codes(self, folder: Path) -> "FixCodes":
+        """What the settings of a folder say about fixes."""
+        found = self.settings(folder)
+        if found.file not in self._fix_codes:
+            self._fix_codes[found.file] = FixCodes(found, self.rule_names())
+        return self._fix_codes[found.file]
+
+    def check_settings(self, folder: Path) -> "CheckSettings":
+        """The part of a folder's settings that facts see."""
+        if folder not in self._check_settings:
+            from amplint.facts.gather import CheckSettings
+
+            settings = self.settings(folder).settings
+            self._check_settings[folder] = CheckSettings(
+                self._target(folder, settings.target_torch, settings.isolated),
+                settings.scaler_names,
+                settings.clip_functions,
+            )
+        return self._check_settings[folder]
+
+    def _target(self, folder: Path, wanted: str, is_isolated: bool) -> "TargetTorch":
+        from amplint.facts.gather import TargetTorch
+
+        if wanted != "auto":
+            return TargetTorch(parse_version(wanted), is_assumed=False)
+        found = None if is_isolated else project_torch(folder)
+        return TargetTorch(found, is_assumed=False) if found else TargetTorch()
+
+    def source_roots(self, folder: Path) -> tuple[Path, ...]:
+        """The folders from which absolute imports are found."""
+        found = self.settings(folder)
+        return tuple(Path(os.path.normpath(found.root / name)) for name in found.settings.src)
+
+    def limits(self) -> Limits:
+        """What a walk leaves out."""
+        top = self.resolver.top().settings
+        return Limits(
+            lambda path: self.settings(path.parent).is_excluded(path), top.respect_gitignore, top.force_exclude
+        )
+
+
+def _has_fix_codes(found: Resolved) -> bool:
+    return any(name in found.origins for name in ("fixable", "unfixable", "extend_safe_fixes", "extend_unsafe_fixes"))
+
+
+class FixCodes:
+    """Which codes' fixes may be applied, and whose applicability the settings change."""
+
+    def __init__(self, found: Resolved, rules: list[RuleName]) -> None:
+        settings = found.settings
+        lists = (settings.fixable, settings.unfixable, settings.extend_safe_fixes, settings.extend_unsafe_fixes)
+        for selectors in lists:
+            check_selectors(selectors, rules)
+        fixable, unfixable, self.safe, self.unsafe = (codes_of(selectors, rules) for selectors in lists)
+        self.fixable = fixable - unfixable

@@ -1,0 +1,61 @@
+"""What a run found, as the formats receive it; knows no format and no way a run is made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from amplint.model.edit import Applicability, Edit, FixKind
+from amplint.model.finding import Finding, Problem
+
+
+class Text(Protocol):
+    """The lines of a checked file, and the cells that they belong to in a notebook."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines without newlines."""
+
+    def cell_of(self, line: int) -> tuple[int, int] | None:
+        """Cell and line in it, both from 1; None outside notebooks."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFix:
+    """A fix that was made: whose, where it stood, what it did."""
+
+    path: str
+    line: int
+    code: str
+    title: str
+    kind: FixKind
+
+
+@dataclass(slots=True)
+class Report:
+    """The outcome of a run.
+
+    findings are ordered by path and place. texts hold the files of findings and notes by path; edits are the rendered
+    fixes, where a format asked for them. folder is the working directory that paths are relative to.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    checked: int = 0
+    texts: Mapping[str, Text] = field(default_factory=dict)
+    edits: Mapping[Finding, tuple[Edit, ...]] = field(default_factory=dict)
+    applied: list[AppliedFix] = field(default_factory=list)
+    refused: list[tuple[Finding, str]] = field(default_factory=list)
+    assumes_target: bool = False
+    folder: Path = field(default_factory=Path)
+
+    def waiting(self, applicability: Applicability) -> list[Finding]:
+        """The findings whose fix could be applied, if that were asked for."""
+        return [found for found in self.findings if found.fix and found.fix.applicability is applicability]
+
+
+def place(report: Report, path: str, line: int) -> tuple[int | None, int]:
+    """The cell (None outside notebooks) and the line in it for a line of the program of a file."""
+    text = report.texts.get(path)
+    cell = text.cell_of(line) if text else None
+    return cell or (None, line)

@@ -1,0 +1,67 @@
+"""What a run came to in a few lines: counts, what was fixed, which fixes wait and why, what to do next."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from amplint.model.edit import Applicability, FixKind
+from amplint.report.report import Report
+
+
+def summary(report: Report, *, target: str) -> Iterator[str]:
+    """The lines, in order."""
+    yield from _fixed(report)
+    files = len({finding.path for finding in report.findings})
+    checked = _count(report.checked, "file")
+    if report.findings:
+        yield f"Found {_count(len(report.findings), 'finding')} in {_count(files, 'file')} ({checked} checked)."
+    elif not report.problems:
+        yield f"No findings ({checked} checked)."
+    yield from _waiting(report)
+    repaired = [fix.path for fix in report.applied if fix.kind is FixKind.REPAIR]
+    waiting = [found.path for found in report.findings if _is_waiting_repair(found.fix)]
+    if repaired:
+        yield f"Judge the repairs on a real run: amplint verify --no-fix {repaired[0]}"
+    elif waiting:
+        flag = "--unsafe-fixes " if not report.waiting(Applicability.SAFE) else ""
+        yield f"Judge the repairs on a real run before applying them: amplint verify {flag}{waiting[0]}"
+    if report.assumes_target:
+        yield f"No torch version is stated, so {target} is assumed; set `target-torch` to change that."
+
+
+def _is_waiting_repair(fix: object) -> bool:
+    kind, applicability = getattr(fix, "kind", None), getattr(fix, "applicability", None)
+    return kind is FixKind.REPAIR and applicability is not Applicability.DISPLAY
+
+
+def _fixed(report: Report) -> Iterator[str]:
+    if not report.applied:
+        return
+    kinds = Counter(fix.kind for fix in report.applied)
+    parts = []
+    if kinds[FixKind.MIGRATION]:
+        parts.append(f"{_count(kinds[FixKind.MIGRATION], 'migration')}")
+    if kinds[FixKind.REPAIR]:
+        parts.append(f"{_count(kinds[FixKind.REPAIR], 'repair')}")
+    yield f"Fixed {_count(len(report.applied), 'finding')}: {', '.join(parts)}."
+    for fix in report.applied:
+        if fix.kind is FixKind.REPAIR:
+            yield f"  changes training: {fix.path}:{fix.line} {fix.code} {fix.title}"
+
+
+def _waiting(report: Report) -> Iterator[str]:
+    refused = dict(report.refused)
+    waiting = {kind: [f for f in report.waiting(kind) if f not in refused] for kind in Applicability}
+    if waiting[Applicability.SAFE]:
+        yield f"{_count(len(waiting[Applicability.SAFE]), 'fix', 'fixes')} can be applied with --fix."
+    if waiting[Applicability.UNSAFE]:
+        number = len(waiting[Applicability.UNSAFE])
+        yield f"{_count(number, 'more fix', 'more fixes')} with --fix --unsafe-fixes: they hold a guess or a risk."
+    if waiting[Applicability.DISPLAY]:
+        number = len(waiting[Applicability.DISPLAY])
+        yield f"{_count(number, 'fix needs', 'fixes need')} a choice that only a person can make."
+    for reason, number in sorted(Counter(refused.values()).items()):
+        yield f"{_count(number, 'fix', 'fixes')} not applied: {reason}."
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
