@@ -140,10 +140,12 @@ class Questions:
         for _ in range(LONGEST_CHAIN):
             further: list[Atom] = []
             for atom, (place, new) in product(pending, changes):
-                if new is None or not reads(atom, place) or contains(new, place):
+                if new is None or not reads(atom, place):
                     continue
                 formula = self._replaced(atom, place, new)
                 inner = dict.fromkeys(atoms(formula))
+                if contains(new, place) and not any(a in counts for a in inner):
+                    continue  # a counter counts on: each turn would ask another question
                 counts[atom] += formula is not None
                 further.extend(a for a in inner if a not in counts)
                 counts.update(inner.keys())

@@ -46,10 +46,14 @@ SOME_EXCEPTION = None
 
 
 class Exits(Sketch):
-    """The scopes around the current place, outermost first."""
+    """The scopes around the current place, outermost first.
 
-    def __init__(self) -> None:
+    is_guarded says that a caller handles exceptions, so that those of calls have a way out of the function.
+    """
+
+    def __init__(self, is_guarded: bool) -> None:
         super().__init__()
+        self.is_guarded = is_guarded
         self.scopes: tuple[Scope, ...] = ()
         self._landings: dict[tuple[Scope, ...], int] = {}
 
@@ -98,7 +102,7 @@ class Exits(Sketch):
 
     def may_raise(self) -> None:
         """The current block makes a call: it has a way to the handlers around it, if there are any."""
-        if self.current is None or not any(isinstance(scope, CatchScope) for scope in self.scopes):
+        if self.current is None or not (self.is_guarded or any(isinstance(s, CatchScope) for s in self.scopes)):
             return
         edges = self.blocks[self.current].edges
         if not any(edge.kind is EdgeKind.EXCEPTION for edge in edges):
@@ -111,7 +115,8 @@ class Exits(Sketch):
             here, scopes = self.current, self.scopes
             self._landings[scopes] = landing = self.new()
             self.enter(landing)
-            self._leave_within(next(i for i, scope in enumerate(scopes) if isinstance(scope, CatchScope)))
+            catching = [index for index, scope in enumerate(scopes) if isinstance(scope, CatchScope)]
+            self._leave_within(0 if self.is_guarded else catching[0])
             self.current, self.scopes = here, scopes
         return landing
 
@@ -125,6 +130,8 @@ class Exits(Sketch):
                     return
             elif isinstance(scope, CatchScope) and self._catch(scope, SOME_EXCEPTION):
                 return
+        if self.is_guarded:
+            self.jump(self.raised)
 
 
 def may_catch(handler: ExceptHandler | WithItem, exception: str | None) -> bool | None:

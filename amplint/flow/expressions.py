@@ -59,8 +59,8 @@ def is_filled(expr: Expr) -> bool:
 class Expressions(Exits):
     """Draws the evaluation of expressions from the current block on."""
 
-    def __init__(self, is_entered: IsEntered) -> None:
-        super().__init__()
+    def __init__(self, is_entered: IsEntered, is_guarded: bool) -> None:
+        super().__init__(is_guarded)
         self.is_entered = is_entered
 
     def evaluate(self, expr: Node | None) -> None:

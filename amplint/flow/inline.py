@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, Owner, Passing, Step, StepKind
+from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, IsEntered, Owner, Passing, Step, StepKind
+from amplint.flow.statements import build, may_be_empty
 from amplint.flow.tidy import tidy
 from amplint.model.tree import Constant, Expr, FunctionDef, Lambda, Parameter
 
@@ -33,12 +34,12 @@ class Callee:
 Resolve = Callable[[Step, tuple[Frame, ...]], Callee | None]
 
 
-def expand(graph: Graph, resolve: Resolve, build: Callable[[Owner], Graph]) -> Graph:
+def expand(graph: Graph, resolve: Resolve, *, is_entered: IsEntered = may_be_empty) -> Graph:
     """The graph in which every call that resolves to a function runs through the function's blocks.
 
-    Such a call is an `open` step before them and a `close` step behind them. build gives the graph of a function.
+    Such a call is an `open` step before them and a `close` step behind them. is_entered is that of `build`.
     """
-    work = _Expansion(graph, resolve, build)
+    work = _Expansion(graph, resolve, is_entered)
     pending = deque(range(len(graph.blocks)))
     while pending and len(work.blocks) < MOST_BLOCKS:
         pending.extend(work.expand_first(pending.popleft()))
@@ -46,12 +47,13 @@ def expand(graph: Graph, resolve: Resolve, build: Callable[[Owner], Graph]) -> G
 
 
 class _Expansion:
-    def __init__(self, graph: Graph, resolve: Resolve, build: Callable[[Owner], Graph]) -> None:
+    def __init__(self, graph: Graph, resolve: Resolve, is_entered: IsEntered) -> None:
         self.blocks = list(graph.blocks)
         self.frames = list(graph.frames)
         self.raised = graph.raised
         self._resolve = resolve
-        self._build = build
+        self._is_entered = is_entered
+        self._built: dict[tuple[Owner, bool], Graph] = {}
 
     def expand_first(self, number: int) -> range:
         """Expand the first call of a block that can be; gives the new blocks, which may hold further calls."""
@@ -74,13 +76,19 @@ class _Expansion:
         callee = self._resolve(step, tuple(self.frames))
         return None if callee is None or callee.function in running else callee
 
+    def _graph(self, function: Owner, is_guarded: bool) -> Graph:
+        key = function, is_guarded
+        if key not in self._built:
+            self._built[key] = build(function, self._is_entered, is_guarded=is_guarded)
+        return self._built[key]
+
     def _splice(self, number: int, place: int, callee: Callee) -> range:
         block = self.blocks[number]
         call = block.steps[place]
-        inner, first, frame = self._build(callee.function), len(self.blocks), len(self.frames)
+        raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
+        inner, first, frame = self._graph(callee.function, bool(raising)), len(self.blocks), len(self.frames)
         self.frames.append(Frame(callee.function, call.node, call.frame, _passed(callee, call.frame), callee.module))
         rest = first + len(inner.blocks)
-        raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
         before = (*block.steps[:place], Step(StepKind.OPEN, call.node, call.frame, frame))
         self.blocks[number] = Block(before, (Edge(first), *(raising if _calls(before) else ())))
         for index, part in enumerate(inner.blocks):
@@ -90,8 +98,6 @@ class _Expansion:
                 edges = (Edge(rest),)
             elif index == inner.raised:
                 edges = tuple(replace(edge, kind=EdgeKind.CAUGHT) for edge in raising) or (Edge(self.raised),)
-            elif _calls(steps):
-                edges = tuple(dict.fromkeys((*edges, *raising)))
             self.blocks.append(Block(steps, edges))
         after = (Step(StepKind.CLOSE, call.node, call.frame, frame), *block.steps[place + 1 :])
         ways = block.edges if _calls(after) else tuple(e for e in block.edges if e.kind is not EdgeKind.EXCEPTION)

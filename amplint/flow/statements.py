@@ -47,12 +47,13 @@ def may_be_empty(_: Loop) -> bool:
     return False
 
 
-def build(owner: Owner, is_entered: IsEntered = may_be_empty) -> Graph:
+def build(owner: Owner, is_entered: IsEntered = may_be_empty, *, is_guarded: bool = False) -> Graph:
     """The graph of a function, a lambda, a module or a class body.
 
-    is_entered says of a loop that it takes at least one turn; loops over filled displays always do.
+    is_entered says of a loop that it takes at least one turn; loops over filled displays always do. is_guarded says
+    that somebody handles the exceptions of the owner's calls: they have a way to `raised` then.
     """
-    drawing = Statements(is_entered)
+    drawing = Statements(is_entered, is_guarded)
     if isinstance(owner, Lambda):
         drawing.evaluate(owner.body)
         drawing.append(StepKind.RETURN, owner.body)

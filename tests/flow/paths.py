@@ -68,7 +68,7 @@ def program_graph(source: str) -> Graph:
 
     owner = module.body[-1]
     assert isinstance(owner, FunctionDef)
-    return expand(build(owner), resolve, build)
+    return expand(build(owner), resolve)
 
 
 def sequences(source: str, *, raised: bool = False, most: int = 4, longest: int = 8) -> list[str]:
