@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from amplint.facts.targets import Targets
+from amplint.facts.checkpoints import Checkpoints
+from amplint.facts.constructors import Constructors
+from amplint.facts.enclosed import EnclosedTraining
+from amplint.facts.frameworks import Frameworks
 from amplint.facts.index import Index
 from amplint.facts.names import Names
+from amplint.facts.regions import Regions
+from amplint.facts.schedulers import Schedulers
+from amplint.facts.training import Training
+from amplint.facts.values import Values
 from amplint.model.tree import ClassDef, FunctionDef, Module
 
 
@@ -54,7 +63,7 @@ class Context:
     is_complete: bool = False
 
 
-@dataclass
+@dataclass(repr=False)
 class Facts:
     """What is known about one module.
 
@@ -78,6 +87,51 @@ class Facts:
     def names(self) -> Names:
         """What names mean."""
         return Names(self.module, self.index, self.dotted_name, self.is_package)
+
+    @cached_property
+    def values(self) -> Values:
+        """What expressions may stand for."""
+        return Values(self)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """What calls run."""
+        return Targets(self)
+
+    @cached_property
+    def constructors(self) -> Constructors:
+        """What calls make."""
+        return Constructors(self)
+
+    @cached_property
+    def training(self) -> Training:
+        """Backward passes, optimizer steps, scheduler steps."""
+        return Training(self)
+
+    @cached_property
+    def regions(self) -> Regions:
+        """Where autocast is on."""
+        return Regions(self)
+
+    @cached_property
+    def enclosed(self) -> EnclosedTraining:
+        """Training that runs inside autocast regions."""
+        return EnclosedTraining(self)
+
+    @cached_property
+    def checkpoints(self) -> Checkpoints:
+        """Where training state is saved."""
+        return Checkpoints(self)
+
+    @cached_property
+    def schedulers(self) -> Schedulers:
+        """Learning-rate schedulers."""
+        return Schedulers(self)
+
+    @cached_property
+    def frameworks(self) -> Frameworks:
+        """Frameworks that bring their own mixed precision."""
+        return Frameworks(self)
 
     def definition(self, canonical: str) -> "tuple[Facts, FunctionDef | ClassDef] | None":
         """The function or class that a canonical dotted name stands for, here or in the context.

@@ -1,0 +1,96 @@
+"""What a call makes when its callee is a class, a partial of a class, or a choice between several.
+
+Refuses to know what the object is then used for.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.model.tree import Argument, Attribute, Call, Lambda, Name, Node
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Construction:
+    """One thing that a call may make: its canonical name and all arguments, those of a partial first."""
+
+    name: str
+    facts: "Facts"
+    call: Call
+    arguments: tuple[Argument, ...]
+
+    def argument(self, name: str, position: int | None) -> "Argument | None":
+        """The argument of a keyword, or of a position counted from 0; None where it is absent or cannot be told."""
+        count = 0
+        found: Argument | None = None
+        for each in self.arguments:
+            if each.name == name:
+                found = each
+            elif each.star == "*":
+                return found
+            elif each.name is None and not each.star:
+                if count == position and found is None:
+                    found = each
+                count += 1
+        return found
+
+    @property
+    def has_star(self) -> bool:
+        """Whether some arguments are hidden behind `*` or `**`."""
+        return any(each.star for each in self.arguments)
+
+
+class Constructors:
+    """The constructions of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+        self._made: dict[Call, tuple[Construction, ...]] = {}
+
+    def names(self, call: Call) -> tuple[str, ...]:
+        """The canonical names of what a call may make."""
+        return tuple(each.name for each in self.of(call))
+
+    def of(self, call: Call) -> tuple[Construction, ...]:
+        """Everything that a call may make; () where its callee is not known."""
+        if call not in self._made:
+            self._made[call] = ()
+            self._made[call] = tuple(self._of(call))
+        return self._made[call]
+
+    def _of(self, call: Call) -> list[Construction]:
+        found: list[Construction] = []
+        canonical = self._facts.names.canonical(call.func)
+        if canonical is not None:
+            return [Construction(canonical, self._facts, call, call.args)]
+        if not isinstance(call.func, Name | Attribute):
+            return []
+        for origin in self._facts.values.origins(call.func):
+            node = origin.node
+            if isinstance(node, Lambda):
+                node = node.body
+                if isinstance(node, Call):
+                    found.extend(origin.facts.constructors.of(node))
+            elif isinstance(node, Call):
+                found.extend(self._of_partial(call, node, origin.facts))
+            elif node is not None and (name := origin.facts.names.canonical(node)) is not None:
+                found.append(Construction(name, self._facts, call, call.args))
+        return found
+
+    def _of_partial(self, call: Call, partial: Call, facts: "Facts") -> list[Construction]:
+        if facts.names.canonical(partial.func) != "functools.partial" or not partial.args:
+            return []
+        return [
+            Construction(name, self._facts, call, (*partial.args[1:], *call.args))
+            for name in _meanings(partial.args[0].value, facts)
+        ]
+
+
+def _meanings(expr: Node, facts: "Facts") -> list[str]:
+    canonical = facts.names.canonical(expr)
+    if canonical is not None:
+        return [canonical]
+    names = [o.facts.names.canonical(o.node) for o in facts.values.origins(expr) if o.node is not None]
+    return [name for name in names if name is not None]

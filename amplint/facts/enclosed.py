@@ -1,0 +1,166 @@
+"""Training that runs inside autocast regions, also through callees, and whether it reads stale half-precision weights.
+
+Refuses to know which operations of a forward pass autocast.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.regions import Region
+from amplint.facts.schedulers import are_exclusive, is_over_optimizers
+from amplint.facts.training import Event, EventKind
+from amplint.model.tree import (
+    Attribute,
+    Binary,
+    Call,
+    ClassDef,
+    For,
+    FunctionDef,
+    Return,
+    Stmt,
+    Try,
+    While,
+    With,
+    dotted,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+_BOOKKEEPING = frozenset(
+    {
+        *("scale", "backward", "unscale_", "step", "update", "zero_grad", "clip_grad_norm_", "clip_grad_value_"),
+        *("item", "detach", "parameters", "get_scale", "append", "add_", "set_postfix"),
+    }
+)
+_BUILTINS = frozenset({"builtins.float", "builtins.print", "builtins.len", "builtins.isinstance"})
+_STEPS = (EventKind.SCALER_STEP, EventKind.OPTIMIZER_STEP)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Enclosed:
+    """The backward passes and optimizer steps in one region, in source order.
+
+    stale_step is the first step after which a forward in the same region still uses the weights cast before it.
+    """
+
+    region: Region
+    backwards: tuple[Event, ...]
+    steps: tuple[Event, ...]
+    stale_step: Event | None
+
+
+class EnclosedTraining:
+    """The training inside the regions of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    def stale(self) -> Iterator[Enclosed]:
+        """The outermost regions in which a forward follows an optimizer step."""
+        yield from self._outermost_stale()
+
+    def harmless(self) -> Iterator[Enclosed]:
+        """For each region that is not stale, the backward passes and steps that no inner region holds."""
+        covered = {
+            event.call for enclosed in self._outermost_stale() for event in (*enclosed.backwards, *enclosed.steps)
+        }
+        seen: set[Call] = set(covered)
+        for region in reversed(self._facts.regions.all):
+            if region.is_off:
+                continue
+            enclosed = self._enclosed(region)
+            backwards = _first(enclosed.backwards, seen)
+            steps = _first(enclosed.steps, seen)
+            seen.update(event.call for event in (*backwards, *steps))
+            if backwards or steps:
+                yield Enclosed(region, backwards, steps, None)
+
+    def movable_tail(self, enclosed: Enclosed) -> Stmt | None:
+        """The statement from which a region can end earlier: all that follows is backward, steps and bookkeeping."""
+        opening = enclosed.region.opening
+        owner = self._facts.index.parents.get(opening)
+        if not isinstance(owner, With) or len(owner.items) != 1 or owner.items[0].target is not None:
+            return None
+        own = {event.call for event in enclosed.backwards if not event.via}
+        for place, statement in enumerate(owner.body):
+            if any(node in own for node in walk(statement)):
+                tail = owner.body[place:]
+                return statement if place and all(_is_bookkeeping(self._facts, each) for each in tail) else None
+        return None
+
+    def _outermost_stale(self) -> list[Enclosed]:
+        found: list[Enclosed] = []
+        seen: set[Call] = set()
+        for region in self._facts.regions.all:
+            if region.is_off or not all(autocast.is_cached for autocast in region.autocasts):
+                continue
+            enclosed = self._enclosed(region)
+            if enclosed.stale_step is not None and enclosed.stale_step.call not in seen:
+                seen.update(event.call for event in enclosed.steps)
+                found.append(enclosed)
+        return found
+
+    def _enclosed(self, region: Region) -> Enclosed:
+        events = [e for e in self._facts.training.within(region.body) if not _is_switched_off(e, region)]
+        backwards = tuple(e for e in events if e.kind is EventKind.BACKWARD and not _has_own_region(e))
+        steps = tuple(e for e in events if e.kind in _STEPS)
+        return Enclosed(region, backwards, steps, _stale_step(events))
+
+
+def _first(events: tuple[Event, ...], seen: set[Call]) -> tuple[Event, ...]:
+    """The events whose call was not seen yet, each call once."""
+    return tuple({event.call: event for event in reversed(events) if event.call not in seen}.values())[::-1]
+
+
+def _stale_step(events: list[Event]) -> Event | None:
+    is_repeated = any(event.kind is EventKind.BACKWARD and event.is_looped for event in events)
+    for place, event in enumerate(events):
+        if event.kind not in _STEPS:
+            continue
+        if is_repeated and event.is_looped and not is_over_optimizers(event):
+            return event
+        if any(later.kind is EventKind.BACKWARD and _follows(later, event) for later in events[place + 1 :]):
+            return event
+    return None
+
+
+def _follows(later: Event, step: Event) -> bool:
+    """Whether a backward pass can run after a step in the same turn: not in another branch of one `if`."""
+    if later.facts is step.facts and not are_exclusive(step.facts, step.call, later.call):
+        return len(later.via) == len(step.via) or later.entry is not step.entry
+    return later.facts is not step.facts and later.entry is not step.entry
+
+
+def _is_bookkeeping(facts: "Facts", statement: Stmt) -> bool:
+    """Whether a statement only drives the scaler and the optimizer or reads numbers: nothing in it autocasts."""
+    if isinstance(statement, FunctionDef | ClassDef | With | For | While | Try | Return):
+        return False
+    for node in walk(statement):
+        if isinstance(node, Binary) and node.op == "@":
+            return False
+        if isinstance(node, Call):
+            last = dotted(node.func) or (node.func.attr if isinstance(node.func, Attribute) else "")
+            if last.rpartition(".")[2] not in _BOOKKEEPING and facts.names.canonical(node.func) not in _BUILTINS:
+                return False
+    return True
+
+
+def _is_switched_off(event: Event, region: Region) -> bool:
+    places = [(event.facts, event.call)]
+    if event.via:
+        places.append((region.facts, event.via[0]))
+    for facts, call in places:
+        for inner in facts.regions.around(call):
+            if inner is region:
+                break
+            if inner.is_off:
+                return True
+    return False
+
+
+def _has_own_region(event: Event) -> bool:
+    """Whether an event in a callee stands in a region of its own function, where it is reported."""
+    return bool(event.via) and any(not region.is_off for region in event.facts.regions.around(event.call))
