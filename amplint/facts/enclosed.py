@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _BOOKKEEPING = frozenset(
     {
         *("scale", "backward", "unscale_", "step", "update", "zero_grad", "clip_grad_norm_", "clip_grad_value_"),
-        *("item", "detach", "parameters", "get_scale", "append", "add_", "set_postfix"),
+        *("item", "detach", "isfinite", "isnan", "isinf", "parameters", "get_scale", "append", "add_", "set_postfix"),
     }
 )
 _BUILTINS = frozenset({"builtins.float", "builtins.print", "builtins.len", "builtins.isinstance"})

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from amplint.facts.targets import Targets
 from amplint.facts.checkpoints import Checkpoints
 from amplint.facts.constructors import Constructors
 from amplint.facts.enclosed import EnclosedTraining
@@ -16,6 +15,7 @@ from amplint.facts.index import Index
 from amplint.facts.names import Names
 from amplint.facts.regions import Regions
 from amplint.facts.schedulers import Schedulers
+from amplint.facts.targets import Targets
 from amplint.facts.training import Training
 from amplint.facts.values import Values
 from amplint.model.tree import ClassDef, FunctionDef, Module

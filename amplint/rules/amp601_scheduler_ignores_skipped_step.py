@@ -28,10 +28,8 @@ scaler.update()
 scheduler.step()
 ```
 
-## Fix
+A shrunken scale says that the step was skipped; a grown one does not:
 
-Not offered: what the schedule should count is a choice. A guard looks like this; a shrunken scale says that the step
-was skipped, a grown one does not:
 ```python
 scale = scaler.get_scale()
 scaler.step(optimizer)
@@ -40,9 +38,7 @@ if scaler.get_scale() >= scale:
     scheduler.step()
 ```
 
-## Fix safety
-
-There is no fix. A guard added to a run with a fixed number of scheduler steps ends the schedule a few steps late.
+A guard added to a run with a fixed number of scheduler steps ends the schedule a few steps late, so no fix is offered.
 
 ## References
 
