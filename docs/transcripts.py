@@ -79,22 +79,32 @@ def _run(texts: list[str]) -> list[str]:
         shutil.copytree(ROOT / "docs" / "examples", Path(scratch, "docs", "examples"))
         for leftover in Path(scratch).rglob("__pycache__"):
             shutil.rmtree(leftover)
-        environment = {
-            **os.environ,
-            "COLUMNS": "100",
-            "HOME": scratch,
-            "NO_COLOR": "1",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
         command = ["bash", "-c", f"exec 2>&1\n{script}"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=_environment(Path(scratch)))
     # The last piece follows the last mark and is empty.
     outputs = done.stdout.split(f"{_MARK}\n")
     if len(outputs) != len(texts) + 1:
         raise RuntimeError(f"the session ended early:\n{done.stdout}")
     return outputs[:-1]
+
+
+def _environment(scratch: Path) -> dict[str, str]:
+    """Where `amplint` and `python` are this checkout's, on a wide terminal without colours."""
+    commands = scratch / ".commands"
+    commands.mkdir()
+    for name, arguments in (("amplint", "-m amplint "), ("python", "")):
+        command = commands / name
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        command.chmod(0o755)
+    return {
+        **os.environ,
+        "COLUMNS": "100",
+        "HOME": str(scratch),
+        "NO_COLOR": "1",
+        "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
 
 def main(arguments: list[str]) -> int:

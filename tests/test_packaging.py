@@ -1,10 +1,12 @@
 """What is built for others: wheel and source distribution, and what they say about themselves."""
 
 import email
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
+import venv
 import zipfile
 from email.message import Message
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import amplint
+from amplint.rules.registry import all_rules
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("amplint", "docs", "README.md", "LICENSE", "pyproject.toml", ".gitignore")
@@ -92,3 +95,43 @@ def test_source_distribution(built: Path) -> None:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert {"README.md", "LICENSE", "pyproject.toml", "amplint/py.typed", "docs/generate.py"} <= names
     assert not any(name.startswith(("tests", ".ci")) for name in names)
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `amplint` command of an empty environment that only the wheel was installed into."""
+    folder = tmp_path_factory.mktemp("empty")
+    venv.create(folder / "venv", with_pip=True)
+    scripts = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    install = [scripts / "python", "-m", "pip", "install", "--quiet", next(built.glob("*.whl"))]
+    done = subprocess.run(install, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return scripts / "amplint"
+
+
+def call(command: Path, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run([command, *arguments], capture_output=True, text=True, cwd=folder, env=environment)
+
+
+@pytest.mark.skipif(len(all_rules()) < 20, reason="the rules are not there yet")
+@pytest.mark.network
+def test_every_command_of_a_plain_install_works_or_says_what_it_needs(installed: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs" / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = tmp_path / "examples"
+    assert call(installed, "--version", folder=folder).stdout == f"amplint {amplint.__version__}\n"
+    found = call(installed, folder=folder)
+    assert (found.returncode, "AMP201" in found.stdout, "Traceback" in found.stderr) == (1, True, False)
+    assert call(installed, "rule", "AMP201", folder=folder).returncode == 0
+    assert call(installed, "rule", "--all", folder=folder).returncode == 0
+    for what in ("--show", "--files", "--schema"):
+        assert call(installed, "config", what, folder=folder).returncode == 0
+    assert call(installed, "baseline", "write", folder=folder).returncode == 0
+    assert call(installed, "debug", "graph", "engine.py", folder=folder).stdout.startswith("flowchart TD")
+    assert call(installed, "check", "--fix", folder=folder).returncode in (0, 1)
+    assert "unscale_" in (folder / "engine.py").read_text()
+    for needs, arguments in {"torch": ["run", "train.py"], "lsp": ["lsp"]}.items():
+        refused = call(installed, *arguments, folder=folder)
+        assert refused.returncode == 2
+        assert f'pip install "amplint[{needs}]"' in refused.stderr
+        assert "Traceback" not in refused.stderr

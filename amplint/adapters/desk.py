@@ -1,0 +1,188 @@
+"""The files that an editor has open, each checked with the text that it has there instead of the one on disk.
+
+Knows how documents and notebooks make a file; knows no request and no rule.
+"""
+
+import json
+import os
+import tokenize
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from amplint.adapters.positions import Sheet, difference
+from amplint.config.load import Resolver
+from amplint.config.usage import UsageError
+from amplint.engine.tree import Run, Wanted, run
+from amplint.model.edit import Edit
+from amplint.model.finding import Finding
+from amplint.source.text import Source, SourceError, source_from_bytes
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What checking an open file gave.
+
+    texts are the other files that notes stand in, by path; folder is what their paths are relative to. complaints say
+    why something could not be checked.
+    """
+
+    sheet: Sheet
+    findings: tuple[Finding, ...] = ()
+    edits: Mapping[Finding, tuple[Edit, ...]] = field(default_factory=dict)
+    texts: Mapping[str, Source] = field(default_factory=dict)
+    folder: Path = Path()
+    complaints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """An open file as it is now: the bytes that a file of this text would have, and its documents."""
+
+    path: Path
+    raw: bytes
+    uris: tuple[str, ...]
+    versions: tuple[int | None, ...]
+    newline: str
+
+
+class Desk:
+    """All open files of a server, by the address of document or notebook."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._open: dict[str, None] = {}
+        self._known: dict[str, tuple[bytes, Analysis]] = {}
+
+    def open(self, file: str) -> None:
+        """Take a file up."""
+        self._open[file] = None
+
+    def close(self, file: str) -> None:
+        """Put a file away."""
+        self._open.pop(file, None)
+        self._known.pop(file, None)
+
+    def is_open(self, file: str) -> bool:
+        """Whether a file was taken up."""
+        return file in self._open
+
+    def files(self) -> list[str]:
+        """The open files."""
+        return list(self._open)
+
+    def forget(self) -> None:
+        """Know nothing of earlier checks, because something beside the open texts may have changed."""
+        self._known.clear()
+
+    def file_of(self, document: str) -> str:
+        """The file that a document belongs to: its notebook where it is a cell."""
+        notebook = self._server.workspace.get_notebook_document(cell_uri=document)
+        return notebook.uri if notebook is not None else document
+
+    def analysis(self, file: str) -> Analysis | None:
+        """What the file's present text gives; None for a file that is not open."""
+        if file not in self._open:
+            return None
+        text = self._text(file)
+        known = self._known.get(file)
+        if known is None or known[0] != text.raw:
+            known = self._known[file] = text.raw, self._analysed(text)
+        return known[1]
+
+    def fixed(self, file: str) -> list[types.TextDocumentEdit]:
+        """The edits of all safe fixes, document by document."""
+        if file not in self._open:
+            return []
+        text = self._text(file)
+        try:
+            done = self._run(text, Wanted(stdin=text.raw, fixes=True, jobs=1))
+        except (UsageError, SourceError):
+            return []
+        edits: dict[str, list[types.TextEdit]] = {}
+        for _, before, after in done.changed:
+            sheet = self._sheet(text, before)
+            for edit in difference(before.program, after.program):
+                uri, text_edit = sheet.text_edit(edit)
+                edits.setdefault(uri, []).append(text_edit)
+        versions = dict(zip(text.uris, text.versions, strict=True))
+        return [
+            types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, versions[uri]), list(found))
+            for uri, found in edits.items()
+        ]
+
+    def _analysed(self, text: _Text) -> Analysis:
+        try:
+            source = source_from_bytes(text.raw, str(text.path))
+        except SourceError as error:
+            empty = Source(str(text.path), b"", "")
+            return Analysis(self._sheet(text, empty), complaints=(f"{text.path.name} {error}",))
+        sheet = self._sheet(text, source)
+        try:
+            done = self._run(text, Wanted(stdin=text.raw, edits=True, jobs=1))
+        except UsageError as error:
+            return Analysis(sheet, complaints=(str(error),))
+        report = done.report
+        return Analysis(
+            sheet,
+            tuple(finding for finding in report.findings if finding.path == source.path),
+            report.edits,
+            {path: found for path, found in report.texts.items() if isinstance(found, Source)},
+            self._folder(text.path),
+            tuple(f"{problem.path}: {problem.message}" for problem in report.problems),
+        )
+
+    def _run(self, text: _Text, wanted: Wanted) -> Run:
+        folder = self._folder(text.path)
+        return run([str(text.path)], Resolver({}, folder), folder, wanted)
+
+    def _folder(self, path: Path) -> Path:
+        """The folder of the workspace that holds a file, as the working directory of a run."""
+        root = self._server.workspace.root_path
+        for folder in (*self._server.workspace.folders, *((Path(root).as_uri(),) if root else ())):
+            place = to_fs_path(folder)
+            if place is not None and path.is_relative_to(place):
+                return Path(place)
+        return path.parent
+
+    def _text(self, file: str) -> _Text:
+        place = to_fs_path(file)
+        path = Path(os.path.abspath(place)) if place else Path.cwd() / "untitled.py"
+        workspace = self._server.workspace
+        notebook = workspace.get_notebook_document(notebook_uri=file)
+        if notebook is None:
+            document = workspace.get_text_document(file)
+            return _Text(path, _encoded(document.source), (file,), (document.version,), _newline(document.source))
+        uris = tuple(cell.document for cell in notebook.cells)
+        documents = [workspace.get_text_document(uri) for uri in uris]
+        sources = [document.source for document in documents]
+        versions = tuple(document.version for document in documents)
+        return _Text(path.with_suffix(".ipynb"), _notebook(sources), uris, versions, _newline("".join(sources)))
+
+    def _sheet(self, text: _Text, source: Source) -> Sheet:
+        return Sheet(source, text.uris, self._server.workspace.position_codec.client_num_units, text.newline)
+
+
+def _encoded(text: str) -> bytes:
+    """The bytes of a file with this text, in the encoding that it declares."""
+    raw = text.encode("utf-8", "replace")
+    try:
+        encoding, _ = tokenize.detect_encoding(BytesIO(raw).readline)
+        return text.encode(encoding, "replace")
+    except (SyntaxError, LookupError):
+        return raw
+
+
+def _notebook(cells: list[str]) -> bytes:
+    """A notebook that holds these code cells."""
+    found = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in cells]
+    return json.dumps({"cells": found, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}).encode()
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
