@@ -1,0 +1,81 @@
+"""Fixes the files of a run: groups findings by the file that they stand in, and has changed texts checked again.
+
+Writes nothing.
+"""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from amplint.engine.checked import CheckedFile, FixPolicy
+from amplint.engine.fix import FixResult, fix_files
+from amplint.engine.session import Session
+from amplint.facts.gather import Facts
+from amplint.model.finding import Finding
+from amplint.model.span import Span
+from amplint.source.text import Source
+
+
+def fix_run(session: Session, sources: Mapping[Path, Source], policy: FixPolicy) -> FixResult:
+    """Check the named files again and fix what the policy lets through.
+
+    sources are those files whose text may change, and those whose check may report something in them.
+    """
+    run = _FixRun(session, sources)
+    return fix_files(run.files(session, sources), policy, run.recheck)
+
+
+def checked_files(session: Session, sources: Mapping[Path, Source]) -> dict[str, CheckedFile]:
+    """The named files with the findings that stand in them."""
+    return _FixRun(session, sources).files(session, sources)
+
+
+class _FixRun:
+    """The named files by the path that findings give, and who reported into whom."""
+
+    def __init__(self, session: Session, sources: Mapping[Path, Source]) -> None:
+        self._session = session
+        self._sources = dict(sources)
+        self._places = {source.path: path for path, source in sources.items()}
+        self._reporters: dict[str, set[str]] = {}
+
+    def recheck(self, changed: Mapping[str, Source], touched: Collection[str]) -> dict[str, CheckedFile]:
+        """The touched files and all files that what they say may change the findings of, checked in their new light."""
+        overlay = {self._places[shown]: source for shown, source in changed.items()}
+        session = self._session.with_overlay(overlay)
+        again = set(touched)
+        for shown in touched:
+            again |= {facts.path for facts in session.linker.importers(self._places[shown])} & self._places.keys()
+        again = self._closed(again)
+        places = (self._places[shown] for shown in self._places if shown in again)
+        return self.files(session, {path: overlay.get(path, self._sources[path]) for path in places})
+
+    def files(self, session: Session, sources: Mapping[Path, Source]) -> dict[str, CheckedFile]:
+        """The files with the findings that stand in them, whichever of these files reported them."""
+        inside: dict[str, dict[Finding, None]] = {source.path: {} for source in sources.values()}
+        facts: dict[str, Facts] = {}
+        for path, source in sources.items():
+            checked = session.check(path, source)
+            if checked.facts is not None:
+                facts[source.path] = checked.facts
+            for finding in checked.findings:
+                inside.setdefault(finding.path, {})[finding] = None
+                self._reporters.setdefault(finding.path, set()).add(source.path)
+        return {
+            source.path: CheckedFile(source, facts[source.path], tuple(sorted(inside[source.path], key=_order)))
+            for source in sources.values()
+            if source.path in facts
+        }
+
+    def _closed(self, shown: set[str]) -> set[str]:
+        """These files and all that reported into the same files: the findings of a file are known by all reporters."""
+        closed = set(shown)
+        while True:
+            affected = {path for path, reporters in self._reporters.items() if path in closed or reporters & closed}
+            more = affected.union(*(self._reporters[path] for path in affected)) & self._places.keys()
+            if more <= closed:
+                return closed
+            closed |= more
+
+
+def _order(finding: Finding) -> tuple[Span, str]:
+    return finding.span, finding.code
