@@ -5,7 +5,7 @@ search for one word takes a quarter to half a microsecond a kilobyte, a regular 
 """
 
 _TORCH = b"torch"
-_SCALER = b"caler"
+_ALONE = (b"caler", b"Accelerator(")
 _WORDS = (
     b"autocast",
     b".amp",
@@ -19,19 +19,20 @@ _WORDS = (
     b"ccelerat",
     b"amplint",
 )
-_EVENTS = (b"backward", b"clip_grad", b"step(", b"zero_grad", b".grad")
+_EVENTS = (b"backward", b"clip_grad", b"step(", b"zero_grad", b".grad", b"state_dict", b"torch.save")
 
 
 def may_concern(raw: bytes) -> bool:
     """Whether a file is worth parsing.
 
-    A scaler may be used where torch is not named (`def step(scaler, loss): …`); every other word only counts beside it.
+    A scaler may be used where torch is not named (`def step(scaler, loss): …`), an accelerator too; every other word
+    only counts beside it.
     """
-    if _SCALER in raw:
+    if any(word in raw for word in _ALONE):
         return True
     return _TORCH in raw and any(word in raw for word in _WORDS)
 
 
 def may_matter(raw: bytes) -> bool:
-    """Whether a file that a checked one imports could do something that the protocol of a scaler counts."""
+    """Whether a file that a checked one imports could do something that matters to a scaler: an event, a checkpoint."""
     return any(word in raw for word in _EVENTS)
