@@ -89,6 +89,19 @@ def test_small_and_odd_programs(text: str) -> None:
     assert from_tree(lower(text)) == from_ast(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a()\n\fX()\nb()\n",
+        "if a:\n    b()\n\f    c(d,\n\f  e)\nf()\n",
+        "\f@d\n\fasync def f(): pass\n \f # c\n\f\nclass A: x = 1\n",
+        "a(\f)\n\f\nb()\f\n",
+    ],
+)
+def test_form_feeds_move_nothing(text: str) -> None:
+    assert from_tree(lower(text)) == from_ast(text)
+
+
 @pytest.mark.parametrize(("text", "line"), [("x = (\n", 1), ("a\n  b\n", 2), ("x = = 1", 1), ("print 'x'", 1)])
 def test_syntax_faults_say_where(text: str, line: int) -> None:
     with pytest.raises(SyntaxFaultError) as caught:

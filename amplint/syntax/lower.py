@@ -11,6 +11,8 @@ from amplint.model.span import Span
 from amplint.syntax.spans import Places
 from amplint.syntax.statements import StatementVisitor
 
+_FORM_FEED = re.compile(r"^[ \t\f]*\f(?=[ \t]*\S)", re.MULTILINE)
+
 
 class SyntaxFaultError(Exception):
     """The program does not parse; line counts from 1, column from 0."""
@@ -27,15 +29,26 @@ def lower(program: str) -> tree.Module:
 
     Raises SyntaxFaultError where it does not parse and RecursionError where it is nested too deeply.
     """
+    text, shifts = _without_form_feeds(program)
     try:
-        module = cst.parse_module(program)
+        module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
         raise _fault(program, error) from None
-    places = Places(module, program)
+    places = Places(module, text, shifts)
     body = StatementVisitor(places).block(module.body)
     comments = tuple(tree.Comment(span, text, places.is_first_on_line(span)) for span, text in places.comments)
     last = program.rpartition("\n")[2]
     return tree.Module(Span(1, 0, program.count("\n") + 1, len(last)), body, comments)
+
+
+def _without_form_feeds(program: str) -> tuple[str, dict[int, int]]:
+    """The program without form feeds before code, which LibCST loses count of, and by how much that moved a line."""
+    if "\f" not in program:
+        return program, {}
+    shifts: dict[int, int] = {}
+    for match in _FORM_FEED.finditer(program):
+        shifts[program.count("\n", 0, match.start()) + 1] = len(match.group())
+    return _FORM_FEED.sub("", program), shifts
 
 
 def _fault(program: str, error: cst.ParserSyntaxError) -> SyntaxFaultError:

@@ -5,6 +5,7 @@ space included (145 to 287 µs a line). Generating the code once while only coun
 """
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 
@@ -104,13 +105,17 @@ class _Counter(CodegenState):
 
 
 class Places:
-    """The spans of the nodes of one module, for as long as the module lives."""
+    """The spans of the nodes of one module, for as long as the module lives.
 
-    def __init__(self, module: cst.Module, program: str) -> None:
+    shifts say, for lines of which characters were kept from LibCST, how many stand before the rest.
+    """
+
+    def __init__(self, module: cst.Module, program: str, shifts: Mapping[int, int]) -> None:
         counter = _Counter(module)
         module._codegen(counter)
         self._places = counter.places
         self._program = program
+        self._shifts = shifts
         self._line_starts = [0]
         start = program.find("\n")
         while start >= 0:
@@ -133,16 +138,22 @@ class Places:
         starts = self._line_starts
         line = bisect_right(starts, start)
         end_line = line if line < len(starts) and end < starts[line] else bisect_right(starts, end)
-        return Span(line, start - starts[line - 1], end_line, end - starts[end_line - 1])
+        column, end_column = start - starts[line - 1], end - starts[end_line - 1]
+        if self._shifts:
+            column, end_column = column + self._shifts.get(line, 0), end_column + self._shifts.get(end_line, 0)
+        return Span(line, column, end_line, end_column)
 
     def keyword_before(self, name: cst.CSTNode) -> tuple[int, int]:
         """Line and column of the `async`, `def` or `class` that introduces the name."""
         span = self.span(name)
-        start = self._line_starts[span.line - 1]
-        head = self._program[start : start + span.column]
-        return span.line, len(head) - len(head.lstrip())
+        head, shift = self._before(span)
+        return span.line, shift + len(head) - len(head.lstrip())
 
     def is_first_on_line(self, span: Span) -> bool:
         """Whether nothing but white space stands before a span on its line."""
-        start = self._line_starts[span.line - 1]
-        return not self._program[start : start + span.column].strip()
+        return not self._before(span)[0].strip()
+
+    def _before(self, span: Span) -> tuple[str, int]:
+        """What stands before a span on its line, less what was kept from LibCST, and how much that is."""
+        start, shift = self._line_starts[span.line - 1], self._shifts.get(span.line, 0)
+        return self._program[start : start + span.column - shift], shift
