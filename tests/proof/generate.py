@@ -31,9 +31,13 @@ HANDLED = ("ValueError", "Exception", "KeyError")
 
 
 class Generator:
-    """Draws programs over some events. budget counts the statements that are left to draw."""
+    """Draws programs over some events. budget counts the statements that are left to draw.
 
-    def __init__(self, seed: int, events: Sequence[str], size: int = 12) -> None:
+    has_handlers: some `try` statements handle exceptions; else they only clean up.
+    """
+
+    def __init__(self, seed: int, events: Sequence[str], size: int = 12, has_handlers: bool = True) -> None:
+        self.kinds = ("if", "if", "if", "for", "for", "while", "finally", "with", *(("try",) if has_handlers else ()))
         self.random = random.Random(seed)
         self.events = events
         self.size = size
@@ -79,7 +83,7 @@ class Generator:
         return guarded if self.random.random() < 0.2 else If(self.test(1), (guarded,))
 
     def compound(self, depth: int, in_loop: bool) -> Statement:
-        kind = self.random.choice(("if", "if", "if", "for", "for", "while", "try", "finally", "with"))
+        kind = self.random.choice(self.kinds)
         below = depth + 1
         match kind:
             case "if":
@@ -110,9 +114,11 @@ class Generator:
         return Ask() if draw > 0.85 else Var(self.random.choice(VARIABLES))
 
 
-def random_programs(count: int, events: Sequence[str], *, first: int = 0, size: int = 12) -> Iterator[Program]:
+def random_programs(
+    count: int, events: Sequence[str], *, first: int = 0, size: int = 12, has_handlers: bool = True
+) -> Iterator[Program]:
     for seed in range(first, first + count):
-        yield Generator(seed, events, size).program()
+        yield Generator(seed, events, size, has_handlers).program()
 
 
 def all_programs(events: Sequence[str], length: int) -> Iterator[Program]:
