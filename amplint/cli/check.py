@@ -10,7 +10,7 @@ from amplint.cli.parser import add_options, given_values
 from amplint.config.load import Resolver
 from amplint.config.settings import Settings
 from amplint.config.usage import UsageError
-from amplint.engine.tree import Wanted
+from amplint.engine.tree import Run, Wanted
 from amplint.engine.tree import run as run_tree
 from amplint.model.finding import Severity
 from amplint.report.report import Report
@@ -36,6 +36,11 @@ def run(options: argparse.Namespace) -> int:
     settings = resolver.top().settings
     outputs = parse_outputs(settings.output_format, settings.output_file)
     paths, stdin = _input(options.paths, settings)
+    if settings.show_files:
+        from amplint.cli.config import show_files
+
+        show_files(paths, resolver, cwd)
+        return CLEAN
     wanted = Wanted(
         stdin=stdin,
         fixes=settings.fix or settings.diff,
@@ -45,9 +50,45 @@ def run(options: argparse.Namespace) -> int:
         jobs=_jobs(settings.jobs),
     )
     done = run_tree(paths, resolver, cwd, wanted)
-    write_all(done.report, outputs, settings.color, is_statistics=settings.statistics)
-    _say(done.report, settings)
-    return exit_code(done.report, settings)
+    report = done.report
+    if settings.diff:
+        _show_diff(done)
+    elif settings.fix:
+        _write(done, options.paths, cwd, is_stdin=stdin is not None)
+        if stdin is not None:
+            _print_text(done, stdin)
+    if not settings.diff and not (settings.fix and stdin is not None):
+        write_all(report, outputs, settings.color, is_statistics=settings.statistics)
+    _say(report, settings)
+    if settings.diff:
+        return FAILED if report.problems else FOUND if done.changed and not settings.exit_zero else CLEAN
+    return exit_code(report, settings)
+
+
+def _show_diff(done: Run) -> None:
+    from amplint.engine.write import diff
+
+    for _, before, after in done.changed:
+        print(diff(before, after), end="")
+
+
+def _write(done: Run, paths: list[str], cwd: Path, *, is_stdin: bool) -> None:
+    """Write what was fixed back to its files; what cannot be written is a problem."""
+    if not done.changed or is_stdin:
+        return
+    from amplint.engine.write import write_source
+
+    roots = [cwd, *(cwd / path for path in paths)]
+    for path, before, after in done.changed:
+        problem = write_source(path, before, after, roots)
+        if problem is not None:
+            done.report.problems.append(problem)
+
+
+def _print_text(done: Run, stdin: bytes) -> None:
+    """The text from standard input as it is after fixing, on standard output."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(done.changed[0][2].raw if done.changed else stdin)
 
 
 def _input(paths: list[str], settings: Settings) -> tuple[list[str], bytes | None]:
@@ -76,7 +117,7 @@ def _say(report: Report, settings: Settings) -> None:
     if not settings.quiet:
         from amplint.report.summary import summary
 
-        for line in summary(report, target="2.4"):
+        for line in summary(report, target="2.4", is_diff=settings.diff):
             print(line, file=sys.stderr)
 
 

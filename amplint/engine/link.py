@@ -94,11 +94,15 @@ class Linker:
 
     def importers(self, path: Path) -> list[Facts]:
         """The facts of the project's files that import a file and may concern AMP, in order of their paths."""
+        found = (self.facts_of(importer) for importer in self.importer_paths(path))
+        return [facts for facts in found if facts is not None]
+
+    def importer_paths(self, path: Path) -> list[Path]:
+        """The project's files that import a file and may concern AMP. No file is parsed for this."""
         root = self._shelf.folders.project_root(path.parent, self._around.cwd) or path.parent
         if root not in self._shelf.importers:
             self._shelf.importers[root] = self._importers_in(root)
-        found = self._shelf.importers[root].get(path, [])
-        return [facts for importer in found if (facts := self.facts_of(importer)) is not None]
+        return self._shelf.importers[root].get(path, [])
 
     def _importers_in(self, root: Path) -> dict[Path, list[Path]]:
         importers: defaultdict[Path, list[Path]] = defaultdict(list)

@@ -80,15 +80,16 @@ class Session:
         rules = [registered for registered in all_rules() if registered.rule.code in codes]
         found, problems = check_module(facts, rules)
         unique = list(dict.fromkeys(finding for finding in found if self._is_wanted(finding)))
-        comments = {finding.path: self._facts_at(finding.path, facts) for finding in unique}
+        comments = {finding.path: self.facts_at(finding.path) for finding in unique}
         kept, silenced = silence(unique, comments | {source.path: facts}, source.path)
         return Checked(tuple(self._adjusted(finding) for finding in kept), tuple(problems), silenced, facts)
 
-    def _facts_at(self, shown: str, facts: Facts) -> Facts:
-        if shown == facts.path:
-            return facts
-        other = self.linker.facts_of(self._paths[shown])
-        return facts if other is None else other
+    def facts_at(self, shown: str) -> Facts:
+        """The facts of a named file that was checked, or that a finding was reported in. Raises KeyError elsewhere."""
+        facts = self.linker.facts_of(self._paths[shown])
+        if facts is None:
+            raise KeyError(shown)
+        return facts
 
     def _is_wanted(self, finding: Finding) -> bool:
         """Whether a finding stands in a named file, by a rule that applies there."""

@@ -4,12 +4,13 @@ Several processes are used only where they pay, and change nothing in what is fo
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplint.config.load import Resolver
+from amplint.engine.processes import Processes
 from amplint.engine.setup import Setup
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding, Problem
@@ -21,8 +22,6 @@ from amplint.source.text import Source, SourceError, read_bytes
 if TYPE_CHECKING:
     from amplint.engine.session import Project
     from amplint.engine.silence import Silenced
-
-_WORTH_PROCESSES = 8
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,30 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
         tuple(path for path in walked if path.is_dir()),
         tuple(reading.file.path for reading in readings),
     )
-    outcomes = _outcomes(setup, project, readings, wanted)
+    with Processes(wanted.jobs, len(readings)) as processes:
+        outcomes = processes.each("work", setup, project, _chunks(readings, processes.count), wanted)
+        if wanted.fixes:
+            outcomes = _fixed(setup, project, readings, outcomes, wanted, processes)
     return _merged(report, setup, outcomes)
+
+
+def _fixed(
+    setup: Setup,
+    project: "Project",
+    readings: list[Reading],
+    outcomes: list[Outcome],
+    wanted: Wanted,
+    processes: "Processes",
+) -> list[Outcome]:
+    """The outcomes after fixing the groups of files in which there is something to fix."""
+    from amplint.engine.groups import groups
+
+    fixable = {finding.path for outcome in outcomes for finding in outcome.edits}
+    chosen = [
+        group for group in groups(setup, project, readings, outcomes) if fixable & {r.file.display for r in group}
+    ]
+    again = {outcome.path: outcome for outcome in processes.each("fix", setup, project, chosen, wanted)}
+    return [again.get(outcome.path, outcome) for outcome in outcomes]
 
 
 def _read(files: Sequence[FoundFile], stdin: bytes | None, named: set[str]) -> tuple[list[Reading], list[Problem]]:
@@ -112,40 +133,18 @@ def _read(files: Sequence[FoundFile], stdin: bytes | None, named: set[str]) -> t
     return readings, problems
 
 
-def _outcomes(setup: Setup, project: "Project", readings: list[Reading], wanted: Wanted) -> list[Outcome]:
-    """An outcome for each reading, in their order."""
-    from amplint.engine.work import work
-
-    processes = min(wanted.jobs or os.cpu_count() or 1, len(readings))
-    if processes < 2 or (wanted.jobs is None and len(readings) <= _WORTH_PROCESSES):
-        return work(setup, project, readings, wanted)
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    context = get_context("fork" if os.name == "posix" else "spawn")
-    try:
-        with ProcessPoolExecutor(processes, mp_context=context) as pool:
-            chunks = _chunks(readings, processes * 4)
-            results = [pool.submit(work, setup, project, chunk, wanted) for chunk in chunks]
-            return [outcome for result in results for outcome in result.result()]
-    except BrokenProcessPool:  # a process was killed, say for its memory; alone the rest may still fit
-        return work(setup, project, readings, wanted)
-
-
-def _chunks(readings: list[Reading], count: int) -> Iterator[list[Reading]]:
+def _chunks(readings: list[Reading], count: int) -> list[list[Reading]]:
     """Neighbouring files together, since they share context; chunks of about the same number of bytes."""
     limit = sum(len(reading.raw) for reading in readings) / count
-    chunk: list[Reading] = []
+    chunks: list[list[Reading]] = [[]]
     size = 0
     for reading in readings:
-        chunk.append(reading)
-        size += len(reading.raw)
         if size >= limit:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+            chunks.append([])
+            size = 0
+        chunks[-1].append(reading)
+        size += len(reading.raw)
+    return chunks
 
 
 def _merged(report: Report, setup: Setup, outcomes: list[Outcome]) -> Run:

@@ -1,11 +1,17 @@
 """The part of a run that one process does: a list of files, one after the other. Starts nothing and writes nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from amplint.engine.checked import CheckedFile, FixPolicy
+from amplint.engine.fix_run import fix_run
 from amplint.engine.session import Checked, Project, Session
 from amplint.engine.setup import Setup
 from amplint.engine.tree import Outcome, Reading, Wanted
-from amplint.model.finding import Problem
+from amplint.model.edit import Applicability
+from amplint.model.finding import Finding, Problem
+from amplint.report.report import AppliedFix
+from amplint.rewrite.render import Refusal
 from amplint.source.text import Source, SourceError, source_from_bytes
 
 
@@ -32,13 +38,59 @@ def _outcome(session: Session, setup: Setup, reading: Reading, wanted: Wanted) -
 
 
 def _fill(outcome: Outcome, session: Session, source: Source, checked: Checked) -> None:
-    outcome.findings = checked.findings
     outcome.problems += checked.problems
     outcome.silenced = checked.silenced
     outcome.texts = {source.path: source}
+    if checked.facts is not None:
+        outcome.assumes_target = checked.facts.settings.target.is_assumed
     for finding in checked.findings:
         for path in (finding.path, *(note.path for note in finding.notes if note.path)):
             if path in session.linker.sources:
                 outcome.texts[path] = session.linker.sources[path]
-    if checked.facts is not None:
-        outcome.assumes_target = checked.facts.settings.target.is_assumed
+    outcome.findings = tuple(_with_edits(outcome, session, checked))
+
+
+def _with_edits(outcome: Outcome, session: Session, checked: Checked) -> Iterator[Finding]:
+    """The findings, each fix rendered; one that cannot be written here is for display."""
+    files: dict[str, CheckedFile] = {}
+    for finding in checked.findings:
+        if finding.fix is None or not finding.fix.repairs:
+            yield finding
+            continue
+        if finding.path not in files:
+            facts = session.facts_at(finding.path)
+            files[finding.path] = CheckedFile(session.linker.sources[finding.path], facts, checked.findings)
+        edits = files[finding.path].rendered(finding)
+        if isinstance(edits, Refusal):
+            finding = replace(finding, fix=replace(finding.fix, applicability=Applicability.DISPLAY))
+        else:
+            outcome.edits[finding] = edits
+        yield finding
+
+
+def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
+    """An outcome for each of a group of files after what can be fixed in them was fixed."""
+    session = Session(setup, project)
+    sources = {reading.file.path: source_from_bytes(reading.raw, reading.file.display) for reading in readings}
+    policy = FixPolicy(wanted.allows_unsafe, wanted.migrations_only)
+    result = fix_run(session, sources, policy)
+    fixed = {path: result.files[source.path].source for path, source in sources.items() if source.path in result.files}
+    after = session.with_overlay(fixed)
+    outcomes: list[Outcome] = []
+    for path, before in sources.items():
+        source = fixed.get(path, before)
+        outcome = Outcome(path, source.path, before, source if source.raw != before.raw else None)
+        _fill(outcome, after, source, after.check(path, source))
+        outcome.applied = [_applied(finding) for finding in result.applied if finding.path == source.path]
+        outcome.refused = [
+            (waiting.finding, waiting.reason)
+            for waiting in result.waiting
+            if waiting.finding.path == source.path and policy.objection(waiting.finding) is None
+        ]
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _applied(finding: Finding) -> AppliedFix:
+    assert finding.fix is not None
+    return AppliedFix(finding.path, finding.span.line, finding.code, finding.fix.title, finding.fix.kind)

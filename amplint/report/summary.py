@@ -7,9 +7,11 @@ from amplint.model.edit import Applicability, FixKind
 from amplint.report.report import Report
 
 
-def summary(report: Report, *, target: str) -> Iterator[str]:
-    """The lines, in order."""
-    yield from _fixed(report)
+def summary(report: Report, *, target: str, is_diff: bool = False) -> Iterator[str]:
+    """The lines, in order. is_diff says that fixes were shown instead of made."""
+    yield from _fixed(report, "Would fix" if is_diff else "Fixed")
+    if is_diff:
+        return
     files = len({finding.path for finding in report.findings})
     checked = _count(report.checked, "file")
     if report.findings:
@@ -33,7 +35,7 @@ def _is_waiting_repair(fix: object) -> bool:
     return kind is FixKind.REPAIR and applicability is not Applicability.DISPLAY
 
 
-def _fixed(report: Report) -> Iterator[str]:
+def _fixed(report: Report, verb: str) -> Iterator[str]:
     if not report.applied:
         return
     kinds = Counter(fix.kind for fix in report.applied)
@@ -42,7 +44,7 @@ def _fixed(report: Report) -> Iterator[str]:
         parts.append(f"{_count(kinds[FixKind.MIGRATION], 'migration')}")
     if kinds[FixKind.REPAIR]:
         parts.append(f"{_count(kinds[FixKind.REPAIR], 'repair')}")
-    yield f"Fixed {_count(len(report.applied), 'finding')}: {', '.join(parts)}."
+    yield f"{verb} {_count(len(report.applied), 'finding')}: {', '.join(parts)}."
     for fix in report.applied:
         if fix.kind is FixKind.REPAIR:
             yield f"  changes training: {fix.path}:{fix.line} {fix.code} {fix.title}"

@@ -1,0 +1,41 @@
+"""Which files have to be fixed together, because what one says may change what is found in another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from amplint.engine.session import Project, Session
+from amplint.engine.setup import Setup
+from amplint.engine.tree import Outcome, Reading
+
+
+def groups(
+    setup: Setup, project: Project, readings: Sequence[Reading], outcomes: Sequence[Outcome]
+) -> list[list[Reading]]:
+    """The files in groups: two are in one where one imports the other, or was reported in while it was checked."""
+    by_path = {reading.file.path: reading for reading in readings}
+    by_shown = {reading.file.display: reading.file.path for reading in readings}
+    leader = {path: path for path in by_path}
+
+    def find(path: Path) -> Path:
+        while leader[path] != path:
+            leader[path] = leader[leader[path]]
+            path = leader[path]
+        return path
+
+    def join(one: Path, other: Path) -> None:
+        first, second = sorted((find(one), find(other)))
+        leader[second] = first
+
+    linker = Session(setup, project).linker
+    for path in by_path:
+        for importer in linker.importer_paths(path):
+            if importer in by_path:
+                join(path, importer)
+    for outcome in outcomes:
+        for finding in outcome.findings:
+            if finding.path in by_shown:
+                join(outcome.path, by_shown[finding.path])
+    found: dict[Path, list[Reading]] = {}
+    for path, reading in by_path.items():
+        found.setdefault(find(path), []).append(reading)
+    return list(found.values())

@@ -1,0 +1,142 @@
+"""Whatever is wrong with the input: a clear message, the right exit code, and the other files are still reported."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import AMP_CODE, amplint
+
+BROKEN = AMP_CODE + "with autocast(:\n    pass\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    (tmp_path / "empty.py").write_text("")
+    return tmp_path
+
+
+def test_a_syntax_error_is_a_finding(tree: Path) -> None:
+    done = amplint(cwd=tree)
+    assert done.returncode == 1
+    assert done.stdout.startswith("broken.py:3:15  AMP000 invalid-syntax\n  does not parse: invalid syntax\n")
+    assert "Found 1 finding in 1 file (2 files checked)." in done.stderr
+
+
+def test_a_syntax_error_in_a_file_without_amp_is_none_of_our_business(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(:\n")
+    done = amplint(cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_missing_path(tree: Path) -> None:
+    done = amplint("nope.py", "broken.py", cwd=tree)
+    assert done.returncode == 2
+    assert "amplint: nope.py: does not exist\n" in done.stderr
+    assert "AMP000" in done.stdout
+
+
+def test_an_empty_file(tree: Path) -> None:
+    assert amplint("empty.py", cwd=tree).returncode == 0
+
+
+def test_a_file_that_is_not_utf8(tree: Path) -> None:
+    (tree / "latin.py").write_bytes(AMP_CODE.encode() + b"name = '\xe9'\n")
+    done = amplint(cwd=tree)
+    assert done.returncode == 2
+    assert "amplint: latin.py: is not utf-8: byte 0xe9 in line 3; save it as UTF-8 or declare" in done.stderr
+    assert "broken.py" in done.stdout
+
+
+def test_a_declared_encoding(tree: Path) -> None:
+    (tree / "latin.py").write_bytes(b"# coding: latin-1\n" + AMP_CODE.encode() + b"name = '\xe9'\n")
+    assert "latin.py" not in amplint(cwd=tree).stderr
+
+
+def test_nul_bytes(tree: Path) -> None:
+    (tree / "nul.py").write_bytes(AMP_CODE.encode() + b"\0")
+    done = amplint("nul.py", cwd=tree)
+    assert done.returncode == 2
+    assert "amplint: nul.py: holds NUL bytes" in done.stderr
+
+
+def test_a_broken_notebook(tree: Path) -> None:
+    (tree / "a.ipynb").write_text('{"cells": [import torch.cuda.amp')
+    done = amplint(cwd=tree)
+    assert done.returncode == 2
+    assert "amplint: a.ipynb: is not a notebook: broken JSON" in done.stderr
+    assert "broken.py" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file(tree: Path) -> None:
+    (tree / "secret.py").write_text(AMP_CODE)
+    (tree / "secret.py").chmod(0)
+    done = amplint(cwd=tree)
+    assert done.returncode == 2
+    assert "amplint: secret.py: cannot be read: Permission denied" in done.stderr
+    assert "broken.py" in done.stdout
+
+
+def test_a_folder_with_the_name_of_a_file(tree: Path) -> None:
+    (tree / "folder.py").mkdir()
+    assert amplint(cwd=tree).returncode == 1
+    assert amplint("folder.py", cwd=tree).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('selct = ["AMP1"]', "unknown key 'selct' (did you mean 'select'?)"),
+        ('ignore = ["AMP999"]', "unknown rule 'AMP999'"),
+        ("ignore = [", "is not TOML"),
+        ('target-torch = "new"', "target-torch 'new' is no version"),
+    ],
+)
+def test_wrong_configuration(tree: Path, text: str, message: str) -> None:
+    (tree / "amplint.toml").write_text(text)
+    done = amplint(cwd=tree)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert amplint("--isolated", cwd=tree).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--select", "AMP999"], "unknown rule 'AMP999'"),
+        (["--ignore", "invalid-syntx"], "(did you mean 'invalid-syntax'?)"),
+        (["--output-format", "jsn"], "unknown output format 'jsn' (did you mean 'json'?)"),
+        (["--output-format", "json,text"], "two formats for one place"),
+        (["--jobs", "0"], "--jobs '0'"),
+        (["--config", "no.toml"], "no.toml: cannot be read"),
+        (["--target-torch", "two"], "target-torch 'two'"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["-", "a.py"], "no other path"),
+        (["-o", "no/such/folder/x"], "cannot be written"),
+        (["rule", "AMP999"], "unknown rule 'AMP999'"),
+        (["rule"], "name one rule"),
+        (["config", "--files", "nope"], "nope does not exist"),
+    ],
+)
+def test_wrong_flags(tree: Path, flags: list[str], message: str) -> None:
+    done = amplint(*flags, cwd=tree)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_name_that_is_not_text(tree: Path) -> None:
+    (tree / os.fsdecode(b"caf\xe9.py")).write_text(BROKEN)
+    done = amplint(cwd=tree)
+    assert done.returncode == 1
+    assert "caf\\udce9.py:3:15" in done.stdout
+
+
+def test_deep_nesting_is_a_problem_not_silence(tree: Path) -> None:
+    (tree / "deep.py").write_text(AMP_CODE + "x = " + "-" * 900 + "1\n")
+    done = amplint(cwd=tree)
+    assert done.returncode == 2
+    assert "amplint: deep.py: nested too deeply to parse\n" in done.stderr
+    assert "broken.py" in done.stdout
