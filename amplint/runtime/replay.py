@@ -64,6 +64,9 @@ class Replay:
     _reads: list[tuple[Site, tuple[int, ...]]] = field(default_factory=list)
     _updates: dict[int, Site] = field(default_factory=dict)
     _scales: dict[int, Site | None] = field(default_factory=dict)
+    _discarded: dict[int, Site] = field(default_factory=dict)
+    _plain: dict[int, Site] = field(default_factory=dict)
+    _steps: dict[int, Site] = field(default_factory=dict)
     _since: dict[int, _Since] = field(default_factory=dict)
     _reported: set[tuple[object, Reason]] = field(default_factory=set)
 
@@ -83,6 +86,9 @@ class Replay:
                 self._advance(TableEvent(EventKind.SCALE, event.site, data["scaler"]))
             case Kind.BACKWARD:
                 self._backward(event)
+            case Kind.GRADIENT:
+                for scaler in data["scalers"]:
+                    self._scales[scaler] = None
             case Kind.UPDATE:
                 kind = EventKind.SET_SCALE if data["is_given"] else EventKind.UPDATE
                 self._advance(TableEvent(kind, event.site, data["scaler"]))
@@ -125,8 +131,10 @@ class Replay:
                 self._since[number].has_zero = True
         if event.kind is Kind.UNSCALE:
             self._spread(data.get("sharing", ()))
-        if event.kind is Kind.STEP:
-            self._scales[data["scaler"]] = None
+        if event.kind in (Kind.STEP, Kind.OPTIMIZER_STEP):
+            self._steps[data["optimizer"]] = event.site
+            self._discarded.pop(data["optimizer"], None)
+            self._plain.pop(data["optimizer"], None)
 
     def _spread(self, sharing: Mapping[int, object] | tuple[int, ...]) -> None:
         """Optimizers that own the same parameters have their gradients divided too, though no scaler knows it."""
@@ -145,6 +153,12 @@ class Replay:
             self._scales[scaler] = None
             self._advance(TableEvent(EventKind.SCALED_BACKWARD, event.site, scaler, optimizers))
         if not scalers:
+            unused = next((site for site in self._scales.values() if site is not None), None)
+            for number in optimizers:
+                self._plain[number] = event.site
+                if unused is not None:
+                    self._discarded[number] = unused
+            self._scales.clear()
             self._advance(TableEvent(EventKind.PLAIN_BACKWARD, event.site, None, optimizers))
 
     def _advance(self, event: TableEvent) -> None:
@@ -153,18 +167,20 @@ class Replay:
             if (error.optimizer, error.reason) in self._reported:
                 continue
             for reason in (error.reason, *CONSEQUENCES[error.reason].moot):
-                self._reported.add((error.optimizer, reason))
-            self._report(error)
+                # An update is not about one optimizer, yet its error may follow from what happened to one.
+                self._reported.update({(error.optimizer, reason), (None, reason)})
+            if error.reason is not Reason.OTHER_SCALER or not self.notebook.has("AMP208"):
+                self._report(error)
 
     def _report(self, error: Error) -> None:
         because = {kind: cast(Site, site) for kind, site in error.because}
-        site = cast(Site, error.site)
+        site, optimizer = cast(Site, error.site), cast(int, error.optimizer)
         code = _FIXED_CODES.get(error.reason) or self._code_of(error)
         update = self._updates.get(cast(int, error.scaler), NOWHERE)
         place = {
-            "AMP202": because.get(EventKind.STEP, site),
-            "AMP204": because.get(EventKind.PLAIN_BACKWARD, because.get(EventKind.SCALED_BACKWARD, site)),
-            "AMP211": self._scales.get(cast(int, error.scaler)) or site,
+            "AMP202": self._steps.get(optimizer, site),
+            "AMP204": self._plain.get(optimizer, site),
+            "AMP211": self._discarded.get(optimizer, site),
             "AMP218": because.get(EventKind.ZERO, site),
         }.get(code, site)
         if error.reason in (Reason.UPDATE_BEFORE_STEP, Reason.UPDATE_AMONG_BACKWARDS) and update is not NOWHERE:
@@ -186,7 +202,7 @@ class Replay:
                 return "AMP205"
             case Reason.UNSCALE_AFTER_STEP if not since.has_backward:
                 return "AMP205"
-            case Reason.UNSCALED_BACKWARD if self._scales.get(cast(int, error.scaler)):
+            case Reason.UNSCALED_BACKWARD if cast(int, error.optimizer) in self._discarded:
                 return "AMP211"
             case Reason.UNSCALED_BACKWARD | Reason.SCALE_NOT_SET:
                 return "AMP204"

@@ -16,8 +16,8 @@ class Sanitizer:
     def __init__(self, on_sighting: Callable[[Sighting], None] = lambda sighting: None) -> None:
         self.notebook = Notebook(on_sighting)
         self._listeners = (
-            Replay(self.notebook),
             Usage(self.notebook),
+            Replay(self.notebook),
             Regions(self.notebook),
             Symptoms(self.notebook),
         )

@@ -38,6 +38,8 @@ class Usage:
     _scaler_of_optimizer: dict[int, int] = field(default_factory=dict)
     _loss_reads: list[Site] = field(default_factory=list)
     _scale_lines: set[tuple[str, int]] = field(default_factory=set)
+    _penalties: list[Site] = field(default_factory=list)
+    _stepping: bool = False
     _anomaly: Site = NOWHERE
     _knows_scale: bool = False
     _live_scaler: int | None = None
@@ -74,6 +76,12 @@ class Usage:
 
     def _on_backward(self, event: Event) -> None:
         data = event.data
+        for site in self._penalties if not self._knows_scale else ():
+            message = "these gradients are multiplied by the scale, and nobody asks for the scale before their use"
+            self.notebook.report("AMP215", message, site, (event.site, "used by this backward"))
+        self._penalties.clear()
+        if self._stepping:
+            return
         if data["is_mixed"]:
             self.notebook.report(
                 "AMP217", "a part of this loss is not scaled, but its gradients are divided", event.site
@@ -82,6 +90,8 @@ class Usage:
             message = "anomaly detection raises on the overflow that the scaler would skip"
             self.notebook.report("AMP219", message, self._anomaly, (event.site, "scaled backward here"))
         for number in data["optimizers"]:
+            for scaler in data["scalers"]:
+                self._compare_scalers(number, scaler, event.site)
             group = self._groups[number]
             group.live.append((event.site, data["reduction"]))
             group.scaled_backwards += bool(data["scalers"])
@@ -90,9 +100,8 @@ class Usage:
         self._anomaly = event.site
 
     def _on_gradient(self, event: Event) -> None:
-        if event.data["scalers"] and event.data["is_differentiable"] and not self._knows_scale:
-            message = "these gradients are multiplied by the scale, and nobody asked the scaler for it"
-            self.notebook.report("AMP215", message, event.site)
+        if event.data["scalers"] and event.data["is_differentiable"]:
+            self._penalties.append(event.site)
 
     def _on_clip(self, event: Event) -> None:
         if event.data["raises"] and self._live_scaler is not None:
@@ -100,26 +109,32 @@ class Usage:
             self.notebook.report("AMP219", message, event.site)
 
     def _on_zero_grad(self, event: Event) -> None:
-        for number in event.data["optimizers"]:
+        for number in event.data["optimizers"] if not self._stepping else ():
             group = self._groups[number]
             if group.live:
                 group.dropped.extend(site for site, _ in group.live)
                 group.live.clear()
                 group.zero_site = event.site
 
+    def _on_optimizer_step(self, event: Event) -> None:
+        # Until it is over, backwards are those of a closure that the optimizer calls as often as it likes.
+        self._stepping = True
+
     def _on_step(self, event: Event) -> None:
         data = event.data
         if data["closure"]:
             self.notebook.report("AMP210", f"a closure is handed to `scaler.step` ({data['closure']})", event.site)
-        scaler, optimizer = data["scaler"], data["optimizer"]
+
+    def _compare_scalers(self, optimizer: int, scaler: int, here: Site) -> None:
         before = self._scaler_of_optimizer.get(optimizer)
         site = self._scalers.get(scaler, NOWHERE)
         if before is not None and before != scaler and site != NOWHERE and self._scalers.get(before) == site:
             message = "a new scaler is made again and again for the same optimizer: its scale starts over each time"
-            self.notebook.report("AMP208", message, site, (event.site, "stepped with each of them here"))
+            self.notebook.report("AMP208", message, site, (here, "used by each of them here"))
         self._scaler_of_optimizer[optimizer] = scaler
 
     def _on_stepped(self, event: Event) -> None:
+        self._stepping = False
         number = event.data["optimizer"]
         self._skipped[number] = not event.data["is_applied"]
         self._steps_since_schedule[number] = self._steps_since_schedule.get(number, 0) + 1

@@ -36,31 +36,32 @@ class AutogradHooks:
                 return original(*args, **kwargs)
             recorder.stop_if_enough()
             roots = _tensors(args[0] if args else kwargs.get("tensors"))
-            optimizers = list(recorder.known.optimizers())
-            before = marks(optimizers)
+            before = marks(recorder.known.optimizers())
             run = Backward()
             recorder.backwards.append(run)
             try:
                 result = original(*args, **kwargs)
             finally:
                 recorder.backwards.pop()
-            after = marks(optimizers)
-            recorder.pending.backwards += 1
-            scalers = sorted(set(run.scalers))
-            recorder.emit(
-                Kind.BACKWARD,
-                scalers=scalers,
-                is_mixed=bool(scalers) and _is_mixed(roots),
-                optimizers=[recorder.known.number(o) for o in optimizers if _is_touched(o, before, after)],
-                regions=list(recorder.regions),
-                reduction=recorder.reduction if scalers else reduction_of(roots),
-                has_anomaly_detection=torch.is_anomaly_enabled(),
-            )
+                self._tell(roots, sorted(set(run.scalers)), _touched(recorder, before))
             if recorder.is_full:
-                self._note_loss(roots, bool(scalers))
+                self._note_loss(roots, bool(run.scalers))
             return result
 
         return backward
+
+    def _tell(self, roots: list[torch.Tensor], scalers: list[int], optimizers: list[int]) -> None:
+        recorder = self._recorder
+        recorder.pending.backwards += 1
+        recorder.emit(
+            Kind.BACKWARD,
+            scalers=scalers,
+            is_mixed=bool(scalers) and _is_mixed(roots),
+            optimizers=optimizers,
+            regions=list(recorder.regions),
+            reduction=recorder.reduction if scalers else reduction_of(roots),
+            has_anomaly_detection=torch.is_anomaly_enabled(),
+        )
 
     def _anomaly(self, original: Any) -> Any:
         recorder = self._recorder
@@ -104,12 +105,15 @@ def _tensors(value: Any) -> list[torch.Tensor]:
     return [item for item in value or () if isinstance(item, torch.Tensor)]
 
 
-def _is_touched(
-    optimizer: torch.optim.Optimizer,
-    before: dict[int, tuple[int, int] | None],
-    after: dict[int, tuple[int, int] | None],
-) -> bool:
-    return any(before.get(id(p)) != after.get(id(p)) for p in parameters_of(optimizer))
+def _touched(recorder: Recorder, before: dict[int, tuple[int, int] | None]) -> list[int]:
+    """The optimizers among whose parameters a gradient came, changed or was replaced."""
+    optimizers = list(recorder.known.optimizers())
+    after = marks(optimizers)
+    return [
+        recorder.known.number(optimizer)
+        for optimizer in optimizers
+        if any(before.get(id(p)) != after.get(id(p)) for p in parameters_of(optimizer))
+    ]
 
 
 def _is_mixed(roots: list[torch.Tensor]) -> bool:
