@@ -9,6 +9,7 @@ import random
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def trace_path(folder: Path, rank: int = 0) -> Path:
 def run_job(job: Job) -> int:
     """Run a job in this process, which is its own for the purpose. Returns the status to exit with."""
     rank = int(os.environ.get("RANK", "0"))
+    job = replace(job, device=_device(job.device))
     os.chdir(job.directory)
     stack = (Path(job.folder) / STACK_FILE).open("w")
     # The one who waits sends this signal before it ends a run that takes too long.
@@ -65,15 +67,13 @@ class _Session:
 
     def start(self, rank: int) -> None:
         """Seed, treat, retarget, and hook as far as the job asks for it."""
-        import torch
-
         from amplint.runtime.patch import Patches
         from amplint.runtime.treat import apply_treatment
 
         job, patches = self._job, Patches()
         _make_repeatable(job)
         self._writer.write("start", _start_record(job, rank), is_flushed=True)
-        if job.device == "cpu" and not torch.cuda.is_available():
+        if job.device == "cpu":
             from amplint.runtime.retarget import Retarget
 
             retarget = Retarget()
@@ -115,6 +115,14 @@ class _Session:
         for finisher in self._finishers:
             summary |= finisher()
         self._writer.write("summary", summary, is_flushed=True)
+
+
+def _device(wanted: str) -> str:
+    import torch
+
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return wanted
 
 
 def _make_repeatable(job: Job) -> None:
