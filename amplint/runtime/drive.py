@@ -45,7 +45,8 @@ class Driver:
     """Runs jobs one after the other in children of one warmed process, each in a fresh folder."""
 
     def __init__(self, time_limit: float, on_step: Progress | None = None) -> None:
-        self._time_limit = time_limit
+        self.time_limit = time_limit
+        self._last_trace = b""
         self._on_step = on_step
         self._root = tempfile.TemporaryDirectory(prefix="amplint-")
         self._process: subprocess.Popen[str] | None = None
@@ -73,6 +74,10 @@ class Driver:
         folder.mkdir()
         return str(folder)
 
+    def last_trace(self) -> bytes:
+        """The trace file of the newest run, as it was written."""
+        return self._last_trace
+
     def run(self, job: Job) -> Run:
         """Run a job to its end or to the time limit. Raises RuntimeUnavailableError where torch cannot be imported."""
         job = replace(job, folder=self.fresh_folder("run"))
@@ -87,9 +92,10 @@ class Driver:
         child = int(process.stdout.readline())
         is_late = self._wait(process, child, folder, started)
         status = int(process.stdout.readline())
-        _end_group(child)
+        end_group(child)
         trace = read_trace(trace_path(folder))
-        trace.outcome = completed(trace.outcome, folder, status, self._time_limit if is_late else None)
+        self._last_trace = trace_path(folder).read_bytes() if trace_path(folder).exists() else b""
+        trace.outcome = completed(trace.outcome, folder, status, self.time_limit if is_late else None)
         output = folder / OUTPUT_FILE
         text = output.read_text(errors="replace") if output.exists() else ""
         return Run(job, trace, text, time.monotonic() - started)
@@ -112,7 +118,7 @@ class Driver:
         while not select.select([process.stdout], [], [], 0.1)[0]:
             if self._on_step is not None:
                 self._on_step(counter.count())
-            if time.monotonic() - started > self._time_limit:
+            if time.monotonic() - started > self.time_limit:
                 interrupt(child, _GRACE)
                 return True
         if self._on_step is not None:
@@ -158,10 +164,10 @@ def interrupt(child: int, grace: float) -> None:
     deadline = time.monotonic() + grace
     while time.monotonic() < deadline and Path(f"/proc/{child}").exists():
         time.sleep(0.05)
-    _end_group(child)
+    end_group(child)
 
 
-def _end_group(leader: int) -> None:
+def end_group(leader: int) -> None:
     """End what a run left behind: workers and children of its own process group."""
     try:
         os.killpg(leader, signal.SIGKILL)

@@ -56,6 +56,7 @@ class Recorder:
         self._scaler_steps = 0
         self.regions: list[int] = []
         self.steps_of: dict[int, int] = {}
+        self.is_distributed = "WORLD_SIZE" in os.environ
         self._owner = os.getpid()
         self._quiet = 0
         self._steps = 0

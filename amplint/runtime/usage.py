@@ -159,7 +159,8 @@ class Usage:
         self._judge_loss_reads()
         self._knows_scale = False
         for group in self._groups.values():
-            if group.scaled_backwards and not group.steps:
+            # An optimizer that shares its parameters with another one is stepped through that one.
+            if group.scaled_backwards and not group.steps and not self.notebook.has("AMP216"):
                 group.rounds_without_step += 1
                 if group.rounds_without_step > ENOUGH_GROUPS:
                     self.notebook.report("AMP213", "this optimizer gets gradients but is never stepped", event.site)

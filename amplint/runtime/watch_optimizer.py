@@ -16,6 +16,7 @@ from amplint.runtime.job import Detail
 from amplint.runtime.known import gradient, parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
+from amplint.runtime.site import site_of_caller
 from amplint.runtime.trace import Kind
 
 CLIP_FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "clip_grad_norm")
@@ -160,9 +161,9 @@ def _is_live(parameter: torch.Tensor) -> bool:
 
 def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None, has_overflow: bool) -> None:
     """Say that a step was made or skipped, with its numbers. The gradients are unscaled by now, unless nobody did."""
-    number = recorder.known.number(optimizer)
-    recorder.emit(Kind.STEPPED, scaler=scaler, optimizer=number, is_applied=not has_overflow)
-    numbers: dict[str, Any] = {"is_applied": not has_overflow, "has_overflow": has_overflow}
+    number, site = recorder.known.number(optimizer), site_of_caller()
+    recorder.emit(Kind.STEPPED, site, scaler=scaler, optimizer=number, is_applied=not has_overflow)
+    numbers: dict[str, Any] = {"is_applied": not has_overflow, "has_overflow": has_overflow, "site": site}
     with recorder:
         numbers["learning_rate"] = float(optimizer.param_groups[0].get("lr", 0.0))
         numbers["memory"] = measure.peak_memory(recorder.job.device)

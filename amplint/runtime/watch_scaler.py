@@ -83,7 +83,7 @@ class ScalerHooks:
                 result = original(scaler, outputs)
                 self._mark(result, number)
                 recorder.reduction = reduction_of(outputs)
-                if recorder.is_full:
+                if recorder.is_full or recorder.is_distributed:
                     recorder.pending.scale = scaler._scale.item()
             recorder.emit(Kind.SCALE, scaler=number)
             return result
