@@ -27,7 +27,7 @@ class Symptoms:
     _backoffs: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     _skipped: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     _applied: set[int] = field(default_factory=set)
-    _update_site: Site = NOWHERE
+    _region_site: Site = NOWHERE
 
     def hear(self, event: Event) -> None:
         """Take note of an event."""
@@ -36,8 +36,10 @@ class Symptoms:
                 self._updated(event)
             case Kind.STEPPED:
                 self._stepped(event)
-            case Kind.END if event.data.get("is_autocast_on"):
-                self.notebook.report("AMP906", "autocast is still on at the end of the program", event.site)
+            case Kind.REGION_ENTER:
+                self._region_site = event.site
+            case Kind.END if event.data.get("is_autocast_on") and not self.notebook.has("AMP411"):
+                self.notebook.report("AMP906", "autocast is still on at the end of the program", self._region_site)
 
     def _updated(self, event: Event) -> None:
         scaler, scale = event.data["scaler"], event.data["scale"]

@@ -81,6 +81,17 @@ for _ in range(3):
     optimizer.step()
 """
 
+LEFT_ON = """
+import torch
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+torch.autocast("cpu", dtype=torch.bfloat16).__enter__()  # AMP906
+for _ in range(2):
+    optimizer.zero_grad()
+    model(torch.randn(3, 4)).square().mean().backward()  # AMP401
+    optimizer.step()  # AMP402
+"""
+
 NEVER_ENTERED = """
 import torch
 model = torch.nn.Linear(4, 2)
