@@ -204,7 +204,7 @@ def test_columns_count_utf_16_units(tmp_path: Path) -> None:
         uri = editor.open(tmp_path / "train.py", text)
         assert await editor.codes(uri) == ["AMP101"]
         (diagnostic,) = editor.published[uri]
-        assert diagnostic.range.start.character == len('x = "....."; scaler = ')
+        assert diagnostic.range.start.character == len('x = "...."; scaler = ')
         (fix, *_) = await editor.actions(uri, diagnostic.range)
         assert applied(text, edits_of(fix, uri)) == text.replace(
             "torch.cuda.amp.GradScaler()", 'torch.amp.GradScaler("cuda")'

@@ -127,7 +127,7 @@ def test_every_command_of_a_plain_install_works_or_says_what_it_needs(installed:
     for what in ("--show", "--files", "--schema"):
         assert call(installed, "config", what, folder=folder).returncode == 0
     assert call(installed, "baseline", "write", folder=folder).returncode == 0
-    assert call(installed, "debug", "graph", "engine.py", folder=folder).stdout.startswith("flowchart TD")
+    assert "flowchart TD" in call(installed, "debug", "graph", "engine.py", folder=folder).stdout
     assert call(installed, "check", "--fix", folder=folder).returncode in (0, 1)
     assert "unscale_" in (folder / "engine.py").read_text()
     for needs, arguments in {"torch": ["run", "train.py"], "lsp": ["lsp"]}.items():

@@ -1,10 +1,11 @@
-"""`amplint debug graph FILE`: shows contributors what the flow room makes of a file; decides nothing."""
+"""`amplint debug`: shows contributors what amplint makes of a file, and begins new rules; decides nothing."""
 
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from amplint.cli import new_rule
 from amplint.config.usage import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     graph = shown.add_parser("graph", help="the flow graphs of a file's functions, as Mermaid")
     graph.add_argument("file", type=Path, help="a Python file or a notebook")
     graph.add_argument("--function", metavar="NAME", help="only this function; methods as Class.method")
-    debug.set_defaults(run=run)
+    graph.set_defaults(run=run)
+    new_rule.add_parser(shown)
 
 
 def run(options: argparse.Namespace) -> int:
