@@ -1,0 +1,95 @@
+"""What `run` and `verify` share: the program to run from the command line, progress, words for how a run ended."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from amplint.config.usage import UsageError
+from amplint.runtime.job import Program
+from amplint.runtime.trace import Ending, Outcome, Trace
+
+TIME_LIMIT = 600.0
+
+
+def add_program_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of a run; the program and its own arguments come last."""
+    group = parser.add_argument_group("the run")
+    group.add_argument("--steps", type=_positive, metavar="N", help="end the program after N optimizer steps")
+    group.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where to run (default: auto)")
+    group.add_argument("--nproc", type=_positive, default=1, metavar="N", help="processes, started by torchrun")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all generators (default: 0)")
+    group.add_argument("--threads", type=_positive, default=1, metavar="N", help="threads of a process (default: 1)")
+    group.add_argument(
+        "--time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS", help="end a run after so long (default: 600)"
+    )
+    group.add_argument(
+        "-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module, as `python -m` does"
+    )
+    group.add_argument(
+        "script", nargs=argparse.REMAINDER, metavar="SCRIPT [ARGS]", help="the script, and arguments of its own"
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def program_of(options: argparse.Namespace) -> Program:
+    """The program that was named. Raises UsageError where there is none."""
+    is_module = options.module is not None
+    words = list(options.module if is_module else options.script)
+    if words[:1] == ["--"]:
+        words = words[1:]
+    if not words:
+        raise UsageError("name a script, or a module with -m")
+    target, arguments = words[0], words[1:]
+    if arguments[:1] == ["--"]:
+        arguments = arguments[1:]
+    cwd = Path.cwd()
+    if is_module:
+        return Program(target, True, tuple(arguments), str(cwd), str(cwd))
+    if not Path(target).is_file():
+        raise UsageError(f"{target}: no such script")
+    path = os.path.abspath(target)
+    return Program(path, False, tuple(arguments), str(cwd), os.path.dirname(path))
+
+
+def say(text: str) -> None:
+    """A line for the person, on standard error."""
+    print(f"amplint: {text}", file=sys.stderr)
+
+
+def show_steps(count: int) -> None:
+    """Progress, where a person watches."""
+    if count and sys.stderr.isatty():
+        print(f"\r{count} steps", end="", file=sys.stderr, flush=True)
+
+
+def explain(outcome: Outcome, trace: Trace) -> list[str]:
+    """How a run ended, in sentences; nothing where there is nothing to say."""
+    steps = len(trace.steps)
+    lines: list[str] = []
+    if not outcome.is_clean:
+        lines.append(_ENDINGS.get(outcome.ending, outcome.ending).format(status=outcome.status, error=outcome.error))
+        if outcome.traceback:
+            lines.append(outcome.traceback.rstrip())
+        lines.append(f"It made {steps} optimizer step{'' if steps == 1 else 's'} before.")
+    elif not steps:
+        lines.append("The program ended without an optimizer step: there is nothing to judge.")
+    if outcome.forks and not steps:
+        lines.append(f"It forked {outcome.forks} times; only the process that was started is watched.")
+    return lines
+
+
+_ENDINGS = {
+    Ending.RAISED: "The program raised {error}",
+    Ending.EXITED: "The program left with exit status {status} {error}",
+    Ending.NEEDED_INPUT: "The program asked for input; a run has none to give. Pass what it asks for as arguments.",
+    Ending.TIMED_OUT: "The program {error}; it stood here (--time-limit and --steps change when it is ended):",
+    Ending.VANISHED: "The program ended without a word ({error}): os._exit, or something killed it.",
+    Ending.NOT_STARTED: "The program could not be started.",
+}

@@ -1,0 +1,105 @@
+"""`amplint run`: runs a program and reports the misuse of AMP that it does, as a race detector would."""
+
+import argparse
+from pathlib import Path
+
+from amplint.cli.main import CLEAN, FAILED, FOUND
+from amplint.cli.outputs import parse_outputs, write_all
+from amplint.cli.parser import add_options, given_values
+from amplint.cli.program import add_program_arguments, explain, program_of, say, show_steps
+from amplint.cli.sightings import Findings
+from amplint.config.load import Resolver
+from amplint.config.usage import UsageError
+from amplint.engine.setup import Setup
+from amplint.report.report import Report
+from amplint.runtime.drive import Driver, RuntimeUnavailableError
+from amplint.runtime.job import Detail, Job
+from amplint.runtime.ranks import disagreements, run_ranks
+from amplint.runtime.trace import Trace
+
+RULES = frozenset({"select", "extend_select", "ignore", "per_file_ignores"})
+OPTIONS = RULES | {"output_format", "output_file", "color", "quiet", "exit_zero", "config", "isolated"}
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `run` and its flags."""
+    parser = commands.add_parser(
+        "run",
+        help="run a script and report the misuse that it does",
+        usage="amplint run [--steps N] [--device D] [--nproc N] SCRIPT | -m MODULE [-- ARGS]",
+        description="Runs a training program as it is and reports each misuse of AMP once, where it happens. "
+        "amplint's own flags come before the program; what follows it belongs to the program.",
+    )
+    add_options(parser, names=OPTIONS)
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="keep the trace of the run (JSON lines)")
+    add_program_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the program, report, and return the exit code. Raises UsageError."""
+    cwd = Path.cwd()
+    resolver = Resolver(given_values(options), cwd)
+    settings = resolver.top().settings
+    setup = Setup(resolver, cwd)
+    setup.check_selectors()
+    outputs = parse_outputs(settings.output_format, settings.output_file)
+    traces = _traces(options)
+    findings = Findings(cwd, lambda path, code: code in setup.codes(path))
+    sightings = [sighting for trace in traces for sighting in trace.sightings] + disagreements(traces)
+    report = Report(findings=findings.of(sightings), texts=findings.texts, folder=cwd)
+    report.checked = len(findings.texts)
+    write_all(report, outputs, settings.color, is_statistics=False)
+    if not settings.quiet:
+        _summarise(traces, report)
+    if report.findings:
+        return CLEAN if settings.exit_zero else FOUND
+    is_judged = all(trace.outcome.is_clean for trace in traces) and any(trace.steps for trace in traces)
+    return CLEAN if is_judged else FAILED
+
+
+def _traces(options: argparse.Namespace) -> list[Trace]:
+    program = program_of(options)
+    job = Job(
+        program=program,
+        folder="",
+        directory=program.directory,
+        detail=Detail.EVENTS,
+        steps=options.steps,
+        seed=options.seed,
+        threads=options.threads,
+        device=options.device,
+        is_output_shown=True,
+    )
+    try:
+        with Driver(options.time_limit, show_steps) as driver:
+            runs = run_ranks(driver, job, options.nproc) if options.nproc > 1 else [driver.run(job)]
+            if options.trace is not None:
+                _keep(driver, options.trace)
+    except RuntimeUnavailableError as error:
+        raise UsageError(str(error)) from error
+    return [each.trace for each in runs]
+
+
+def _keep(driver: Driver, place: Path) -> None:
+    try:
+        place.write_bytes(driver.last_trace())
+    except OSError as error:
+        raise UsageError(f"{place}: cannot be written: {error.strerror}") from error
+
+
+def _summarise(traces: list[Trace], report: Report) -> None:
+    for number, trace in enumerate(traces):
+        prefix = f"rank {number}: " if len(traces) > 1 else ""
+        for line in explain(trace.outcome, trace):
+            say(prefix + line)
+    first = traces[0]
+    for note in first.summary.get("retargeted", ()):
+        say(note)
+    steps = len(first.steps)
+    skipped = sum(not step.is_applied for step in first.steps)
+    count = len(report.findings)
+    say(
+        f"{steps} optimizer steps on {first.start.get('device', 'no device')}, {skipped} skipped; "
+        f"{count} finding{'' if count == 1 else 's'}."
+    )

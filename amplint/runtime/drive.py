@@ -1,0 +1,207 @@
+"""Starts runs and waits for them: processes, time limits, traces; knows nothing of what the runs show.
+
+This side of the tower imports no torch: the command line stays quick and survives whatever a run does.
+"""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from amplint.runtime.guest import STACK_FILE, trace_path
+from amplint.runtime.job import Job
+from amplint.runtime.nursery import OUTPUT_FILE, OVERLAY_FILE
+from amplint.runtime.trace import Ending, Outcome, Trace, read_trace
+
+Progress = Callable[[int], None]
+_STEP_LINE = b'{"record": "step"'
+_GRACE = 2.0
+"""Seconds that a run gets to say where it stands before it is ended."""
+
+
+class RuntimeUnavailableError(Exception):
+    """The process that imports torch did not start; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run: its trace, what the program printed (where that was kept), how long it took."""
+
+    job: Job
+    trace: Trace
+    output: str
+    seconds: float
+
+
+class Driver:
+    """Runs jobs one after the other in children of one warmed process, each in a fresh folder."""
+
+    def __init__(self, time_limit: float, on_step: Progress | None = None) -> None:
+        self.time_limit = time_limit
+        self._last_trace = b""
+        self._on_step = on_step
+        self._root = tempfile.TemporaryDirectory(prefix="amplint-")
+        self._process: subprocess.Popen[str] | None = None
+        self._count = 0
+
+    def __enter__(self) -> "Driver":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            try:
+                self._process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        self._root.cleanup()
+
+    def fresh_folder(self, name: str) -> str:
+        """A new empty folder that goes away with the driver."""
+        folder = Path(self._root.name) / f"{self._count}-{name}"
+        self._count += 1
+        folder.mkdir()
+        return str(folder)
+
+    def last_trace(self) -> bytes:
+        """The trace file of the newest run, as it was written."""
+        return self._last_trace
+
+    def run(self, job: Job) -> Run:
+        """Run a job to its end or to the time limit. Raises RuntimeUnavailableError where torch cannot be imported."""
+        job = replace(job, folder=self.fresh_folder("run"))
+        folder = Path(job.folder)
+        job_file = write_job(job)
+        process = self._warmed()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        started = time.monotonic()
+        process.stdin.write(f"{job_file}\n")
+        process.stdin.flush()
+        child = int(process.stdout.readline())
+        is_late = self._wait(process, child, folder, started)
+        status = int(process.stdout.readline())
+        end_group(child)
+        trace = read_trace(trace_path(folder))
+        self._last_trace = trace_path(folder).read_bytes() if trace_path(folder).exists() else b""
+        trace.outcome = completed(trace.outcome, folder, status, self.time_limit if is_late else None)
+        output = folder / OUTPUT_FILE
+        text = output.read_text(errors="replace") if output.exists() else ""
+        return Run(job, trace, text, time.monotonic() - started)
+
+    def _warmed(self) -> "subprocess.Popen[str]":
+        if self._process is None:
+            command = [sys.executable, "-P", "-m", "amplint.runtime.nursery"]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
+            )
+            assert self._process.stdout is not None
+            if self._process.stdout.readline() != "ready\n":
+                raise RuntimeUnavailableError("torch cannot be imported here: install amplint[torch]")
+        return self._process
+
+    def _wait(self, process: "subprocess.Popen[str]", child: int, folder: Path, started: float) -> bool:
+        """Wait until the child's status can be read; says whether the time ran out first."""
+        counter = StepCounter(trace_path(folder))
+        assert process.stdout is not None
+        while not select.select([process.stdout], [], [], 0.1)[0]:
+            if self._on_step is not None:
+                self._on_step(counter.count())
+            if time.monotonic() - started > self.time_limit:
+                interrupt(child, _GRACE)
+                return True
+        if self._on_step is not None:
+            self._on_step(counter.count())
+        return False
+
+
+def write_job(job: Job) -> Path:
+    """Put a job and its overlay where the process that runs it will look."""
+    folder = Path(job.folder)
+    if job.overlay:
+        (folder / OVERLAY_FILE).write_text(json.dumps(job.overlay), encoding="utf-8")
+    path = folder / "job.json"
+    path.write_text(job.to_json(), encoding="utf-8")
+    return path
+
+
+def environment() -> dict[str, str]:
+    """The environment of every process of a run: repeatable, and reached by the bootstrap."""
+    package = Path(__file__).resolve().parents[2]
+    inherited = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    entries = [str(Path(__file__).parent / "bootstrap"), *inherited]
+    if package.name != "site-packages":
+        entries.append(str(package))
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(entries),
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Without it the question whether there is a GPU would make the warmed process unfit for forking.
+        "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    }
+
+
+def interrupt(child: int, grace: float) -> None:
+    """Let a run write where it stands, then end it and all it started."""
+    for signal_number in (signal.SIGUSR1, signal.SIGTERM):
+        try:
+            os.kill(child, signal_number)
+        except ProcessLookupError:
+            return
+        time.sleep(0.2)
+    deadline = time.monotonic() + grace
+    while time.monotonic() < deadline and Path(f"/proc/{child}").exists():
+        time.sleep(0.05)
+    end_group(child)
+
+
+def end_group(leader: int) -> None:
+    """End what a run left behind: workers and children of its own process group."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def completed(outcome: Outcome, folder: Path, status: int, time_limit: float | None) -> Outcome:
+    """The outcome as seen from outside, for a run that could not write its own."""
+    if time_limit is not None:
+        stack = folder / STACK_FILE
+        text = stack.read_text(errors="replace") if stack.exists() else ""
+        return Outcome(Ending.TIMED_OUT, 1, f"ran past the time limit of {time_limit:g} s", text)
+    if outcome.ending is Ending.VANISHED:
+        by = f"killed by signal {-status}" if status < 0 else f"status {status}, without Python's own exit"
+        return replace(outcome, status=status, error=by)
+    return outcome
+
+
+class StepCounter:
+    """Counts the steps in a trace that is still being written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._steps = 0
+
+    def count(self) -> int:
+        """Steps so far."""
+        if self._path.exists():
+            with self._path.open("rb") as stream:
+                stream.seek(self._offset)
+                data = stream.read()
+            whole = data[: data.rfind(b"\n") + 1]
+            self._offset += len(whole)
+            self._steps += whole.count(_STEP_LINE)
+        return self._steps

@@ -1,0 +1,165 @@
+"""The process in which the user's program runs: seeds, hooks, the program, the trace.
+
+Knows how the parts of a recording fit together; knows nothing of who asked for it and why.
+"""
+
+import faulthandler
+import os
+import random
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from amplint.runtime.execute import execute
+from amplint.runtime.job import AS_IS, Detail, Job, job_from_json
+from amplint.runtime.overlay import overlay_from_environment
+from amplint.runtime.sanitizer import Sanitizer
+from amplint.runtime.site import NOWHERE
+from amplint.runtime.trace import FORMAT, Kind, TraceWriter
+
+STACK_FILE = "stack.txt"
+
+
+def trace_path(folder: Path, rank: int = 0) -> Path:
+    """Where a rank of a run writes its trace."""
+    return folder / f"trace-{rank}.jsonl"
+
+
+def run_job(job: Job) -> int:
+    """Run a job in this process, which is its own for the purpose. Returns the status to exit with."""
+    rank = int(os.environ.get("RANK", "0"))
+    job = replace(job, device=_device(job.device))
+    os.chdir(job.directory)
+    stack = (Path(job.folder) / STACK_FILE).open("w")
+    # The one who waits sends this signal before it ends a run that takes too long.
+    faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
+    with trace_path(Path(job.folder), rank).open("w", encoding="utf-8") as stream:
+        writer = TraceWriter(stream)
+        started = time.perf_counter()
+        overlay = overlay_from_environment()
+        if "_amplint_overlay" not in sys.modules:  # else the interpreter started with it
+            overlay.install()
+        sys.dont_write_bytecode = True
+        session = _Session(job, writer)
+        session.start(rank)
+        outcome = execute(job.program, overlay, session.stop)
+        session.finish(time.perf_counter() - started)
+        writer.outcome(outcome)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return outcome.status
+
+
+class _Session:
+    """Hooks of one run, put on in the order in which they must lie around torch's functions."""
+
+    def __init__(self, job: Job, writer: TraceWriter) -> None:
+        from amplint.runtime.record import EnoughStepsError, Recorder
+
+        self.stop = EnoughStepsError
+        self._job = job
+        self._writer = writer
+        self._recorder = Recorder(job)
+        self._finishers: list[Any] = []
+
+    def start(self, rank: int) -> None:
+        """Seed, treat, retarget, and hook as far as the job asks for it."""
+        from amplint.runtime.patch import Patches
+        from amplint.runtime.treat import apply_treatment
+
+        job, patches = self._job, Patches()
+        _make_repeatable(job)
+        self._writer.write("start", _start_record(job, rank), is_flushed=True)
+        if job.device == "cpu":
+            from amplint.runtime.retarget import Retarget
+
+            retarget = Retarget()
+            retarget.install(patches)
+            self._finishers.append(lambda: {"retargeted": retarget.notes()})
+        apply_treatment(job.treatment, patches)
+        if job.detail is not Detail.NOTHING:
+            self._hook(patches)
+
+    def _hook(self, patches: Any) -> None:
+        from amplint.runtime.watch_autocast import AutocastHooks, is_autocast_on
+        from amplint.runtime.watch_autograd import AutogradHooks
+        from amplint.runtime.watch_gradients import GradientHooks
+        from amplint.runtime.watch_optimizer import OptimizerHooks
+        from amplint.runtime.watch_scaler import ScalerHooks
+
+        recorder, writer = self._recorder, self._writer
+        scalers = ScalerHooks(recorder)
+        OptimizerHooks(recorder).install(patches)
+        recorder.step_listeners.append(writer.step)
+        scalers.install(patches)
+        if self._job.detail is Detail.PACE:
+            return
+        AutogradHooks(recorder).install(patches)
+        AutocastHooks(recorder).install(patches)
+        GradientHooks(recorder, scalers).install(patches)
+        recorder.listeners.append(writer.event)
+        if self._job.treatment == AS_IS:
+            recorder.listeners.append(Sanitizer(writer.sighting).hear)
+        self._finishers.append(lambda: self._end(is_autocast_on()))
+
+    def _end(self, is_on: bool) -> dict[str, Any]:
+        self._recorder.emit(Kind.END, NOWHERE, is_autocast_on=is_on)
+        return {}
+
+    def finish(self, seconds: float) -> None:
+        """Write what is known only at the end."""
+        summary: dict[str, Any] = {"seconds": seconds}
+        for finisher in self._finishers:
+            summary |= finisher()
+        self._writer.write("summary", summary, is_flushed=True)
+
+
+def _device(wanted: str) -> str:
+    import torch
+
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return wanted
+
+
+def _make_repeatable(job: Job) -> None:
+    import torch
+
+    random.seed(job.seed)
+    torch.manual_seed(job.seed)
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(job.seed)
+    torch.set_num_threads(job.threads)
+    # The public function imports the inductor compiler, which takes longer than most runs. Only warn where an operation
+    # has no repeatable form: the program would raise here what it does not raise by itself.
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+
+
+def _start_record(job: Job, rank: int) -> dict[str, Any]:
+    import torch
+
+    return {
+        "format": FORMAT,
+        "program": job.program.title,
+        "arguments": list(job.program.arguments),
+        "treatment": job.treatment.name,
+        "device": job.device,
+        "rank": rank,
+        "seed": job.seed,
+        "threads": job.threads,
+        "torch": torch.__version__,
+    }
+
+
+def main() -> int:
+    """Run the job that the file named by the first argument holds (`torchrun` starts each rank so)."""
+    return run_job(job_from_json(Path(sys.argv[1]).read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,79 @@
+"""A process that has imported torch and forks one child for each run, so that the import is paid for once.
+
+Reads the path of a job file a line, answers the child's process number and, later, its status. Refuses to touch CUDA:
+a process that has used it cannot fork.
+"""
+
+import atexit
+import os
+import sys
+import threading
+from pathlib import Path
+
+from amplint.runtime.guest import run_job
+from amplint.runtime.job import Job, job_from_json
+from amplint.runtime.overlay import VARIABLE
+
+OUTPUT_FILE = "output.txt"
+OVERLAY_FILE = "overlay.json"
+
+
+def main() -> int:
+    """Serve jobs until the input ends."""
+    # The answers keep their own descriptor: children write to descriptor 1 what their programs print.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    _warm()
+    answers.write("ready\n")
+    answers.flush()
+    for line in sys.stdin:
+        job = job_from_json(Path(line.strip()).read_text(encoding="utf-8"))
+        child = os.fork()
+        if child == 0:
+            _leave(_be_child(job))
+        answers.write(f"{child}\n")
+        answers.flush()
+        _, status = os.waitpid(child, 0)
+        answers.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        answers.flush()
+    return 0
+
+
+def _warm() -> None:
+    import torch
+    import torch._dynamo  # the first optimizer of a program imports it
+    import torch.distributed
+    import torch.optim
+    import torch.utils.data
+
+    # Threads do not survive a fork; the pool is made in each child.
+    torch.set_num_threads(1)
+
+
+def _be_child(job: Job) -> int:
+    os.setsid()
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    if job.is_output_shown:
+        os.dup2(2, 1)
+    else:
+        with (Path(job.folder) / OUTPUT_FILE).open("w") as output:
+            os.dup2(output.fileno(), 1)
+            os.dup2(output.fileno(), 2)
+    if job.overlay:
+        os.environ[VARIABLE] = str(Path(job.folder) / OVERLAY_FILE)
+    return run_job(job)
+
+
+def _leave(status: int) -> None:
+    """End the child as the interpreter would, but without going back into the parent's stack."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,80 @@
+"""Misuse of autocast that a run shows: what happened inside a region, what never was in one, which stayed on.
+
+Knows the codes of the static rules that mean the same; listens to the events of a run.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from amplint.runtime.sighting import Notebook
+from amplint.runtime.site import NOWHERE, Site
+from amplint.runtime.trace import Event, Kind
+
+
+@dataclass(slots=True)
+class Regions:
+    """Listens to a run and notes misuse."""
+
+    notebook: Notebook
+    _entered: dict[int, Site] = field(default_factory=dict)
+    _dtypes: dict[str, Site] = field(default_factory=dict)
+    _stepped_in: dict[int, Site] = field(default_factory=dict)
+    _scalers: dict[int, Site] = field(default_factory=dict)
+    _scaled_dtypes: set[str] = field(default_factory=set)
+
+    def hear(self, event: Event) -> None:
+        """Take note of an event."""
+        data = event.data
+        match event.kind:
+            case Kind.REGION_ENTER:
+                self._enter(event)
+            case Kind.REGION_EXIT:
+                self._stepped_in.pop(data["region"], None)
+            case Kind.REGION_DROPPED:
+                self.notebook.report("AMP403", "an autocast region is made here and never entered", event.site)
+            case Kind.SCALER if data["is_enabled"]:
+                self._scalers[data["scaler"]] = event.site
+            case Kind.BACKWARD if data["regions"]:
+                self._backward(event)
+            case Kind.STEP | Kind.OPTIMIZER_STEP:
+                self._step(event)
+
+    def _enter(self, event: Event) -> None:
+        data = event.data
+        if data["is_reentered"]:
+            message = "one autocast object is entered while it is entered: autocast stays on after the outer exit"
+            self.notebook.report("AMP411", message, event.site)
+        self._entered[data["region"]] = event.site
+        if data["is_enabled"]:
+            self._dtypes[data["dtype"]] = event.site
+
+    def _outermost(self, data: Mapping[str, Any]) -> tuple[int, Site]:
+        region = data["regions"][0]
+        return region, self._entered.get(region, NOWHERE)
+
+    def _backward(self, event: Event) -> None:
+        region, entered = self._outermost(event.data)
+        if region in self._stepped_in:
+            message = (
+                "this step is followed by another forward in the same region, which still uses the half-precision "
+                "copies of the weights that were made before it"
+            )
+            self.notebook.report("AMP402", message, self._stepped_in[region], (entered, "region entered here"))
+        elif not self.notebook.has("AMP402"):
+            self.notebook.report("AMP401", "backward runs under autocast", event.site, (entered, "region entered here"))
+
+    def _step(self, event: Event) -> None:
+        data = event.data
+        if data["regions"]:
+            region, _ = self._outermost(data)
+            self._stepped_in[region] = event.site
+        scaler = data.get("scaler")
+        if scaler is not None and set(self._dtypes) == {"bfloat16"}:
+            site = self._scalers.get(scaler, event.site)
+            self.notebook.report("AMP502", "the loss is scaled, but all regions are bfloat16", site)
+        if scaler is None and not self._scalers and "float16" in self._dtypes:
+            site = self._dtypes["float16"]
+            message = "a float16 region is trained without a scaler: small gradients become zero"
+            self.notebook.report("AMP503", message, site, (event.site, "stepped here"))
+        self._dtypes.clear()

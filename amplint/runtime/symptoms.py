@@ -1,0 +1,68 @@
+"""What is wrong with a run whatever the reason: collapse of the scale, no progress, NaN; the run-time codes AMP9.
+
+Knows thresholds; listens to events and to the numbers of steps.
+"""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from amplint.runtime.sighting import Notebook
+from amplint.runtime.site import NOWHERE, Site
+from amplint.runtime.trace import Event, Kind
+
+COLLAPSE = 24
+"""Backoffs in a row. From the default 65536 that is a scale of 0.004, far below where float16 needs one."""
+
+IDLE_STEPS = 20
+"""Skipped steps in a row of an optimizer that never made one."""
+
+
+@dataclass(slots=True)
+class Symptoms:
+    """Listens to a run and notes symptoms."""
+
+    notebook: Notebook
+    _scales: dict[int, float] = field(default_factory=dict)
+    _backoffs: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    _skipped: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    _applied: set[int] = field(default_factory=set)
+    _region_site: Site = NOWHERE
+
+    def hear(self, event: Event) -> None:
+        """Take note of an event."""
+        match event.kind:
+            case Kind.UPDATED:
+                self._updated(event)
+            case Kind.STEPPED:
+                self._stepped(event)
+            case Kind.REGION_ENTER:
+                self._region_site = event.site
+            case Kind.END if event.data.get("is_autocast_on") and not self.notebook.has("AMP411"):
+                self.notebook.report("AMP906", "autocast is still on at the end of the program", self._region_site)
+
+    def _updated(self, event: Event) -> None:
+        scaler, scale = event.data["scaler"], event.data["scale"]
+        before = self._scales.get(scaler, math.inf)
+        self._scales[scaler] = scale
+        self._backoffs[scaler] = self._backoffs[scaler] + 1 if scale < before < math.inf else 0
+        if self._backoffs[scaler] >= COLLAPSE or scale == 0:
+            message = f"the scale fell to {scale:g} without an overflow-free step: the loss or the model is not finite"
+            self.notebook.report("AMP901", message, event.site)
+
+    def _stepped(self, event: Event) -> None:
+        optimizer = event.data["optimizer"]
+        if event.data["is_applied"]:
+            self._applied.add(optimizer)
+            self._skipped[optimizer] = 0
+        else:
+            self._skipped[optimizer] += 1
+            if self._skipped[optimizer] >= IDLE_STEPS and optimizer not in self._applied:
+                message = f"{IDLE_STEPS} steps in a row were skipped and none was ever applied"
+                self.notebook.report("AMP902", message, event.site)
+        if event.data.get("has_bad_parameters"):
+            self.notebook.report("AMP904", "this step wrote an infinity or a NaN into the parameters", event.site)
+        if event.data.get("zero_share", 0.0) > 0.9:
+            share = event.data["zero_share"]
+            message = f"{share:.1%} of the gradients are exactly zero, under float16 and without a scale above 1"
+            self.notebook.report("AMP903", message, event.site)

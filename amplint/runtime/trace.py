@@ -1,0 +1,210 @@
+"""The account of one run as JSON lines: what was done (events), each step's numbers, how the run ended.
+
+Knows the file format, which `docs/runtime.md` documents; knows nothing of torch and draws no conclusions.
+"""
+
+import json
+import math
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TextIO
+
+from amplint.runtime.sighting import Sighting
+from amplint.runtime.site import NOWHERE, Site
+
+FORMAT = 1
+
+
+class Kind(StrEnum):
+    """What an event says was done."""
+
+    SCALER = "scaler"
+    SCALE = "scale"
+    BACKWARD = "backward"
+    GRADIENT = "gradient"
+    UNSCALE = "unscale"
+    CLIP = "clip"
+    READ = "read"
+    CHANGE = "change"
+    LOSS_READ = "loss-read"
+    STEP = "step"
+    OPTIMIZER_STEP = "optimizer-step"
+    STEPPED = "stepped"
+    UPDATE = "update"
+    UPDATED = "updated"
+    GET_SCALE = "get-scale"
+    ZERO_GRAD = "zero-grad"
+    REGION_ENTER = "region-enter"
+    REGION_EXIT = "region-exit"
+    REGION_DROPPED = "region-dropped"
+    SCHEDULE = "schedule"
+    ANOMALY = "anomaly"
+    SAVE = "save"
+    LOAD = "load"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that the program did with AMP. data holds numbers that name scalers, optimizers and parameters."""
+
+    kind: Kind
+    site: Site
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The numbers of one optimizer step, applied or skipped.
+
+    loss is divided by the scale again; norm is the gradient's at the step, seen_norm the one that the clip saw;
+    max_norm is its bound; backwards counts those since the previous step;
+    parameters is a hash; seconds counts from the previous step; memory is the peak so far in bytes; dtypes counts the
+    operations of the forward pass by dtype.
+    """
+
+    index: int
+    optimizer: int
+    is_applied: bool
+    has_overflow: bool
+    loss: float | None = None
+    scale: float | None = None
+    norm: float | None = None
+    seen_norm: float | None = None
+    max_norm: float | None = None
+    clip_coefficient: float | None = None
+    backwards: int = 0
+    smallest: float | None = None
+    learning_rate: float | None = None
+    parameters: str | None = None
+    seconds: float = 0.0
+    memory: int = 0
+    dtypes: Mapping[str, int] = field(default_factory=dict)
+    site: Site = NOWHERE
+
+
+class Ending(StrEnum):
+    """How a run came to its end."""
+
+    FINISHED = "finished"
+    STOPPED = "stopped after the steps asked for"
+    EXITED = "left with an exit status"
+    RAISED = "raised an exception"
+    NEEDED_INPUT = "asked for input"
+    TIMED_OUT = "ran past the time limit"
+    VANISHED = "ended without a word"
+    NOT_STARTED = "could not be started"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: exit status, the exception's type and text, its traceback without the tool's own frames."""
+
+    ending: Ending
+    status: int = 0
+    error: str = ""
+    traceback: str = ""
+    forks: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the program came to a proper end."""
+        return self.ending in (Ending.FINISHED, Ending.STOPPED) or (self.ending is Ending.EXITED and self.status == 0)
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinities: they are written as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+class TraceWriter:
+    """Appends records to a file; every step is flushed, so a killed run leaves what it did."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+
+    def write(self, record: str, data: Mapping[str, Any], *, is_flushed: bool = False) -> None:
+        """Write one line. A forked child writes nothing: the file belongs to its parent."""
+        if os.getpid() != self._owner:
+            return
+        line = json.dumps({"record": record} | {key: _plain(value) for key, value in data.items()})
+        with self._lock:
+            self._stream.write(line + "\n")
+            if is_flushed:
+                self._stream.flush()
+
+    def event(self, event: Event) -> None:
+        """Write what was done."""
+        self.write("event", {"kind": event.kind, "site": event.site} | dict(event.data))
+
+    def step(self, step: Step) -> None:
+        """Write the numbers of a step."""
+        self.write("step", {name: getattr(step, name) for name in Step.__slots__}, is_flushed=True)
+
+    def sighting(self, sighting: Sighting) -> None:
+        """Write a misuse when it is seen."""
+        self.write("sighting", {name: getattr(sighting, name) for name in Sighting.__slots__}, is_flushed=True)
+
+    def outcome(self, outcome: Outcome) -> None:
+        """Write how the run ended."""
+        self.write("outcome", {name: getattr(outcome, name) for name in Outcome.__slots__}, is_flushed=True)
+
+
+@dataclass(slots=True)
+class Trace:
+    """A whole run, read back."""
+
+    start: dict[str, Any] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    sightings: list[Sighting] = field(default_factory=list)
+    summary: dict[str, Any] = field(default_factory=dict)
+    outcome: Outcome = Outcome(Ending.VANISHED)
+
+
+_FLOATS = ("loss", "scale", "norm", "seen_norm", "max_norm", "clip_coefficient", "smallest", "learning_rate")
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as stream:
+        for line in stream:
+            try:
+                record = json.loads(line)
+            except ValueError:  # a run that was killed may leave half a line
+                continue
+            yield record
+
+
+def read_trace(path: Path) -> Trace:
+    """Read a trace; a missing file is the trace of a run that did not start."""
+    trace = Trace()
+    if not path.exists():
+        return trace
+    for record in _records(path):
+        match record.pop("record"):
+            case "start":
+                trace.start = record
+            case "event":
+                kind, site = Kind(record.pop("kind")), Site(*record.pop("site"))
+                trace.events.append(Event(kind, site, record))
+            case "step":
+                record["site"] = Site(*record["site"])
+                for name in _FLOATS:
+                    record[name] = None if record[name] is None else float(record[name])
+                trace.steps.append(Step(**record))
+            case "sighting":
+                notes = tuple((Site(*place), text) for place, text in record["notes"])
+                trace.sightings.append(Sighting(record["code"], record["message"], Site(*record["site"]), notes))
+            case "summary":
+                trace.summary = record
+            case "outcome":
+                trace.outcome = Outcome(**record | {"ending": Ending(record["ending"])})
+    return trace

@@ -1,0 +1,134 @@
+"""Hooks on `torch.autograd.backward` and `grad`; knows which gradients a backward wrote and what they went through."""
+
+from typing import Any
+
+import torch
+
+from amplint.runtime.known import marks, parameters_of
+from amplint.runtime.patch import Patches
+from amplint.runtime.record import Backward, Recorder
+from amplint.runtime.trace import Kind
+from amplint.runtime.watch_scaler import MARK, metadata_of, reduction_of
+
+MOST_NODES = 20_000
+"""Graph nodes looked at to see whether a loss is scaled in all its parts; a larger graph counts as scaled."""
+
+
+class AutogradHooks:
+    """Watches every backward of the program (`Tensor.backward` goes through the same function)."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def install(self, patches: Patches) -> None:
+        """Wrap the functions of the module."""
+        patches.wrap(torch.autograd, "backward", self._backward)
+        patches.wrap(torch.autograd, "grad", self._grad)
+        for name in ("set_detect_anomaly", "detect_anomaly"):
+            patches.wrap(getattr(torch.autograd, name), "__init__", self._anomaly)
+
+    def _backward(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def backward(*args: Any, **kwargs: Any) -> Any:
+            # A backward inside a backward is a checkpoint's recomputation.
+            if not recorder.is_on or recorder.backwards:
+                return original(*args, **kwargs)
+            recorder.stop_if_enough()
+            roots = _tensors(args[0] if args else kwargs.get("tensors"))
+            before = marks(recorder.known.optimizers())
+            run = Backward()
+            recorder.backwards.append(run)
+            try:
+                result = original(*args, **kwargs)
+            finally:
+                recorder.backwards.pop()
+                self._tell(roots, sorted(set(run.scalers)), _touched(recorder, before))
+            if recorder.is_full:
+                self._note_loss(roots, bool(run.scalers))
+            return result
+
+        return backward
+
+    def _tell(self, roots: list[torch.Tensor], scalers: list[int], optimizers: list[int]) -> None:
+        recorder = self._recorder
+        recorder.pending.backwards += 1
+        recorder.emit(
+            Kind.BACKWARD,
+            scalers=scalers,
+            is_mixed=bool(scalers) and _is_mixed(roots),
+            optimizers=optimizers,
+            regions=list(recorder.regions),
+            reduction=recorder.reduction if scalers else reduction_of(roots),
+            has_anomaly_detection=torch.is_anomaly_enabled(),
+        )
+
+    def _anomaly(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def init(mode: Any, *args: Any, **kwargs: Any) -> None:
+            original(mode, *args, **kwargs)
+            if recorder.is_on and torch.is_anomaly_enabled():
+                recorder.emit(Kind.ANOMALY)
+
+        return init
+
+    def _note_loss(self, roots: list[torch.Tensor], is_scaled: bool) -> None:
+        pending = self._recorder.pending
+        if len(roots) == 1 and roots[0].numel() == 1:
+            with self._recorder:
+                value = roots[0].detach().float().item()
+            pending.loss = value / pending.scale if is_scaled and pending.scale else value
+
+    def _grad(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def grad(*args: Any, **kwargs: Any) -> Any:
+            if not recorder.is_on or recorder.backwards:
+                return original(*args, **kwargs)
+            run = Backward()
+            recorder.backwards.append(run)
+            try:
+                result = original(*args, **kwargs)
+            finally:
+                recorder.backwards.pop()
+            create = bool(kwargs.get("create_graph", args[4] if len(args) > 4 else False))
+            recorder.emit(Kind.GRADIENT, scalers=sorted(set(run.scalers)), is_differentiable=create)
+            return result
+
+        return grad
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [item for item in value or () if isinstance(item, torch.Tensor)]
+
+
+def _touched(recorder: Recorder, before: dict[int, tuple[int, int] | None]) -> list[int]:
+    """The optimizers among whose parameters a gradient came, changed or was replaced."""
+    optimizers = list(recorder.known.optimizers())
+    after = marks(optimizers)
+    return [
+        recorder.known.number(optimizer)
+        for optimizer in optimizers
+        if any(before.get(id(p)) != after.get(id(p)) for p in parameters_of(optimizer))
+    ]
+
+
+def _is_mixed(roots: list[torch.Tensor]) -> bool:
+    """Whether a way leads from the loss to a leaf that passes by the multiplication with the scale.
+
+    The graph may be walked after the backward: only its saved tensors are freed by then.
+    """
+    stack = [root.grad_fn for root in roots]
+    seen: set[Any] = set()
+    while stack and len(seen) < MOST_NODES:
+        node = stack.pop()
+        if node is None or node in seen or MARK in metadata_of(node):
+            continue
+        seen.add(node)
+        if not node.next_functions:
+            return True
+        stack.extend(following for following, _ in node.next_functions)
+    return False

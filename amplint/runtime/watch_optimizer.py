@@ -1,0 +1,177 @@
+"""Hooks on optimizers, schedulers and clip functions; knows which gradients each of them takes."""
+
+from typing import Any
+
+import torch
+from torch.nn.utils import clip_grad
+from torch.optim import lr_scheduler
+from torch.optim.optimizer import (
+    Optimizer,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from amplint.runtime import measure
+from amplint.runtime.job import Detail
+from amplint.runtime.known import gradient, parameters_of
+from amplint.runtime.patch import Patches
+from amplint.runtime.record import Recorder
+from amplint.runtime.site import site_of_caller
+from amplint.runtime.trace import Kind
+
+CLIP_FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "clip_grad_norm")
+
+
+class OptimizerHooks:
+    """Watches optimizers, schedulers and clips of the program."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._handles: list[Any] = []
+
+    def install(self, patches: Patches) -> None:
+        """Wrap what cannot be hooked, and hook the steps of all optimizers."""
+        patches.wrap(Optimizer, "__init__", self._init)
+        patches.wrap(Optimizer, "zero_grad", self._zero_grad)
+        patches.wrap(torch.nn.Module, "zero_grad", self._module_zero_grad)
+        self._handles = [
+            register_optimizer_step_pre_hook(self._before_step),
+            register_optimizer_step_post_hook(self._after_step),
+        ]
+        for name in CLIP_FUNCTIONS:
+            patches.wrap(torch.nn.utils, name, self._clip)
+            if name in vars(clip_grad):
+                patches.set(clip_grad, name, getattr(torch.nn.utils, name))
+        patches.wrap(lr_scheduler.LRScheduler, "_initial_step", self._quietly)
+        for scheduler in vars(lr_scheduler).values():
+            if isinstance(scheduler, type) and "step" in vars(scheduler):
+                patches.wrap(scheduler, "step", self._schedule)
+
+    def remove(self) -> None:
+        """Take the global hooks away; patches are undone by their owner."""
+        for handle in self._handles:
+            handle.remove()
+
+    def _init(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def init(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            original(optimizer, *args, **kwargs)
+            if recorder.is_on:
+                recorder.known.add_optimizer(optimizer)
+
+        return init
+
+    def _quietly(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def initial_step(*args: Any, **kwargs: Any) -> Any:
+            with recorder:
+                return original(*args, **kwargs)
+
+        return initial_step
+
+    def _schedule(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.is_on:
+                return original(scheduler, *args, **kwargs)
+            optimizer = getattr(scheduler, "optimizer", None)
+            number = recorder.known.add_optimizer(optimizer) if isinstance(optimizer, Optimizer) else None
+            recorder.emit(Kind.SCHEDULE, optimizer=number, scheduler=recorder.known.number(scheduler))
+            with recorder:  # a scheduler of schedulers steps them itself
+                return original(scheduler, *args, **kwargs)
+
+        return step
+
+    def _zero_grad(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def zero_grad(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.is_on:
+                return original(optimizer, *args, **kwargs)
+            recorder.emit(Kind.ZERO_GRAD, optimizers=recorder.known.optimizers_of(parameters_of(optimizer)))
+            with recorder:
+                return original(optimizer, *args, **kwargs)
+
+        return zero_grad
+
+    def _module_zero_grad(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def zero_grad(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.is_on:
+                return original(module, *args, **kwargs)
+            with recorder:
+                result = original(module, *args, **kwargs)
+            cleared = [
+                recorder.known.number(optimizer)
+                for optimizer in recorder.known.optimizers()
+                if not any(_is_live(parameter) for parameter in parameters_of(optimizer))
+            ]
+            recorder.emit(Kind.ZERO_GRAD, optimizers=cleared)
+            return result
+
+        return zero_grad
+
+    def _clip(self, original: Any) -> Any:
+        recorder = self._recorder
+
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.is_on:
+                return original(parameters, *args, **kwargs)
+            # The caller may hand over a generator, which can be read only once.
+            given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+            recorder.emit(
+                Kind.CLIP,
+                function=original.__name__,
+                optimizers=recorder.known.optimizers_of(given),
+                raises=bool(kwargs.get("error_if_nonfinite", False)),
+            )
+            with recorder:
+                result = original(given, *args, **kwargs)
+                if recorder.is_full and isinstance(result, torch.Tensor) and original.__name__ == "clip_grad_norm_":
+                    most = float(args[0] if args else kwargs["max_norm"])
+                    recorder.pending.seen_norm = seen = float(result.item())
+                    recorder.pending.max_norm = most
+                    recorder.pending.clip_coefficient = min(1.0, most / (seen + 1e-6))
+            return result
+
+        return clip
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        recorder = self._recorder
+        if not recorder.is_on or recorder.is_in_scaler_step:
+            return
+        number = recorder.known.add_optimizer(optimizer)
+        recorder.stop_if_enough(number)
+        recorder.emit(Kind.OPTIMIZER_STEP, optimizer=number, regions=list(recorder.regions))
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        recorder = self._recorder
+        if recorder.is_on and not recorder.is_in_scaler_step:
+            finish_step(recorder, optimizer, scaler=None, has_overflow=False)
+
+
+def _is_live(parameter: torch.Tensor) -> bool:
+    grad = gradient(parameter)
+    return grad is not None and bool(grad.count_nonzero())
+
+
+def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None, has_overflow: bool) -> None:
+    """Say that a step was made or skipped, with its numbers. The gradients are unscaled by now, unless nobody did."""
+    number, site = recorder.known.number(optimizer), site_of_caller()
+    recorder.emit(Kind.STEPPED, site, scaler=scaler, optimizer=number, is_applied=not has_overflow)
+    numbers: dict[str, Any] = {"is_applied": not has_overflow, "has_overflow": has_overflow, "site": site}
+    with recorder:
+        numbers["learning_rate"] = float(optimizer.param_groups[0].get("lr", 0.0))
+        numbers["memory"] = measure.peak_memory(recorder.job.device)
+        if recorder.job.detail is Detail.FULL:
+            numbers["parameters"] = measure.hash_of(optimizer)
+            vector = measure.flat(measure.gradients_of(optimizer))
+            if vector is not None:
+                numbers["norm"] = measure.norm_of(vector)
+                if not recorder.job.treatment.is_autocast_on:
+                    numbers["smallest"] = measure.smallest_of(vector)
+    recorder.finish_step(optimizer, numbers)
