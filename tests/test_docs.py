@@ -1,11 +1,16 @@
 """Code, rule pages, README and fixtures say the same."""
 
 import ast
+import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
+from amplint.config.schema import schema
 from amplint.knowledge.protocol import Gradients
 from amplint.rules.registry import RegisteredRule, all_rules
 from amplint.rules.rule import FixAvailability
@@ -95,3 +100,42 @@ def test_a_document_gets_the_outputs_of_its_commands() -> None:
     text = f"{shown}\n<!-- not run: why -->\n```console\n$ x\n```\n"
     expected = text.replace("old\n", "engine.py\n")
     assert transcripts.with_outputs(text) == expected
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a language in all documents, each with its document."""
+    pattern = re.compile(rf"^```{language}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    paths = [path for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")] if "_build" not in path.parts]
+    return [(path.name, text) for path in sorted(paths) for text in pattern.findall(path.read_text(encoding="utf-8"))]
+
+
+def test_python_in_documents_parses() -> None:
+    for name, text in blocks("python"):
+        try:
+            ast.parse(text)
+        except SyntaxError as error:
+            pytest.fail(f"{name}: {error}\n{text}")
+
+
+def test_settings_in_documents_are_settings() -> None:
+    validator = Draft202012Validator(schema())
+    found = blocks("toml")
+    assert len(found) > 20
+    for name, text in found:
+        table = tomllib.loads(text)
+        for part in ("tool", "amplint"):
+            table = table.get(part, {})
+        assert list(validator.iter_errors(table)) == [], name
+
+
+def test_other_blocks_in_documents_parse() -> None:
+    for _, text in blocks("json"):
+        json.loads(text)
+    for name, text in blocks("yaml"):
+        assert yaml.safe_load(text), name
+
+
+def test_links_in_the_readme_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [link for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", text) if not (ROOT / link).exists()]
+    assert missing == []
