@@ -1,0 +1,134 @@
+"""The habits of the house, where a machine can see them."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "amplint"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "handler", "misc"}
+# The node classes are one list, and splitting it would only scatter it.
+LONG = {"model/tree.py"}
+ONE_BROAD_EXCEPT = {"engine/check.py", "engine/work.py"}
+modules = pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0]
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@modules
+def test_files_and_functions_are_short(path: Path) -> None:
+    if path.relative_to(PACKAGE).as_posix() not in LONG:
+        assert len(path.read_text("utf-8").splitlines()) <= 300
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 50, f"{node.name} in line {node.lineno}"
+
+
+@modules
+def test_every_module_says_what_it_knows(path: Path) -> None:
+    assert ast.get_docstring(_tree(path))
+
+
+@modules
+def test_names_say_something(path: Path) -> None:
+    assert path.stem not in BANNED_NAMES
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.ClassDef):
+            is_bad = node.name.endswith(("Manager", "Helper", "Handler", "Utils")) and node.name != "ExceptHandler"
+            assert not is_bad, node.name
+
+
+@modules
+def test_only_the_command_line_prints_and_exits(path: Path) -> None:
+    if _room(path) in ("cli", "__main__.py"):
+        return
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("print", "exit", "quit"), f"line {node.lineno}"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
+            assert node.attr not in ("exit", "stdout", "stderr", "argv"), f"line {node.lineno}"
+
+
+def _broad_excepts(path: Path) -> Iterator[int]:
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.ExceptHandler):
+            names = ast.walk(node.type) if node.type else []
+            named = {name.id for name in names if isinstance(name, ast.Name)}
+            reraises = any(isinstance(inner, ast.Raise) and inner.exc is None for inner in ast.walk(node))
+            if node.type is None or (named & {"Exception", "BaseException"} and not reraises):
+                yield node.lineno
+
+
+@modules
+def test_crashes_are_caught_in_few_places(path: Path) -> None:
+    if _room(path) == "runtime":
+        return
+    allowed = 1 if path.relative_to(PACKAGE).as_posix() in ONE_BROAD_EXCEPT else 0
+    assert len(list(_broad_excepts(path))) <= allowed
+
+
+@modules
+def test_no_unfinished_business(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert not any(word in text for word in ("TODO", "FIXME", "XXX", "HACK"))
+
+
+def _loaded(*arguments: str, cwd: Path) -> set[str]:
+    """The modules that a run of the command has imported at its end."""
+    program = (
+        "import sys\nfrom amplint.cli.main import main\ncode = main(sys.argv[1:])\n"
+        "sys.stdout.flush()\nprint('\\n' + ' '.join(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(ROOT)},
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+HEAVY = {"libcst", "torch", "rich", "pygls", "flake8", "pathspec", "multiprocessing", "numpy"}
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["rule", "AMP000"], ["rule", "--all"], ["config", "--schema"]])
+def test_small_commands_load_little(arguments: list[str], tmp_path: Path) -> None:
+    assert not _loaded(*arguments, cwd=tmp_path) & HEAVY
+
+
+def test_a_tree_without_amp_loads_no_parser_and_no_rules(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\n\nprint(torch.ones(3))\n")
+    (tmp_path / "b.py").write_text("def broken(:\n")
+    (tmp_path / "c.ipynb").write_text("{}")
+    loaded = _loaded(".", cwd=tmp_path)
+    assert not loaded & HEAVY
+    assert not any(name.startswith(("amplint.rules", "amplint.facts", "amplint.syntax")) for name in loaded)
+
+
+def test_checking_loads_no_torch(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\nwith torch.autocast('cuda'):\n    pass\n")
+    loaded = _loaded(".", cwd=tmp_path)
+    assert "libcst" in loaded
+    assert not loaded & {"torch", "rich", "pygls", "libcst.matchers", "libcst.codemod"}
+
+
+def test_checking_runs_nothing_that_it_checks(tmp_path: Path) -> None:
+    trap = "import pathlib, torch.cuda.amp\npathlib.Path('sprung').write_text('x')\n"
+    for name in ("a.py", "__init__.py", "setup.py", "conftest.py", "sitecustomize.py", "torch.py", "amplint_plugin.py"):
+        (tmp_path / name).write_text(trap)
+    _loaded(".", cwd=tmp_path)
+    assert not (tmp_path / "sprung").exists()
