@@ -119,5 +119,8 @@ def _refuse_quotes_in_strings(page: Page, edits: Sequence[Edit]) -> None:
     if not quoting:
         return
     for node in walk(page.module):
-        if isinstance(node, JoinedString) and any(node.span.contains(edit.span) for edit in quoting):
+        if not isinstance(node, JoinedString):
+            continue
+        start, end = node.span.start, node.span.end
+        if any(start < edit.span.start and edit.span.end < end for edit in quoting):
             raise RefusedError("the change would put quotes into an f-string")
