@@ -1,7 +1,6 @@
 """The language server as an editor meets it: a real client over standard input and output."""
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -10,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+from amplint.adapters.desk import notebook_of
+from amplint.adapters.positions import difference
 from amplint.rules.registry import all_rules
+from amplint.source.text import source_from_bytes
 
 ROOT = Path(__file__).parent.parent
 has_rules = pytest.mark.skipif(len(all_rules()) < 20, reason="the rules are not there yet")
@@ -317,10 +321,18 @@ def test_an_unknown_encoding_is_named(tmp_path: Path) -> None:
     session(tmp_path, act)
 
 
-def test_json_of_cells_is_a_notebook() -> None:
-    from amplint.adapters.desk import _notebook
-    from amplint.source.text import source_from_bytes
+cell_texts = st.lists(st.sampled_from(["a", "b", "", "c"]), max_size=5).map("\n".join)
 
-    raw = _notebook(["a = 1\n", "b = 2"])
-    assert json.loads(raw)["nbformat"] == 4
-    assert source_from_bytes(raw, "x.ipynb").cell_of(3) == (2, 1)
+
+@given(st.integers(1, 3).flatmap(lambda n: st.tuples(*[st.lists(cell_texts, min_size=n, max_size=n)] * 2)))
+def test_differences_turn_one_text_into_another(pair: tuple[list[str], list[str]]) -> None:
+    old, new = (source_from_bytes(notebook_of(cells), "x.ipynb") for cells in pair)
+    edits = list(difference(old, new))
+    if all(pair[0]):  # an empty cell has no place that an edit could name
+        assert source_from_bytes(old.splice(edits), "x.ipynb").program == new.program
+    plain_old, plain_new = (source_from_bytes(cells[0].encode(), "x.py") for cells in pair)
+    assert plain_old.splice(list(difference(plain_old, plain_new))) == plain_new.raw
+
+
+def test_cells_become_a_notebook() -> None:
+    assert source_from_bytes(notebook_of(["a = 1\n", "b = 2"]), "x.ipynb").cell_of(3) == (2, 1)

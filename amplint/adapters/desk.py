@@ -107,7 +107,7 @@ class Desk:
         edits: dict[str, list[types.TextEdit]] = {}
         for _, before, after in done.changed:
             sheet = self._sheet(text, before)
-            for edit in difference(before.program, after.program):
+            for edit in difference(before, after):
                 uri, text_edit = sheet.text_edit(edit)
                 edits.setdefault(uri, []).append(text_edit)
         versions = dict(zip(text.uris, text.versions, strict=True))
@@ -162,7 +162,7 @@ class Desk:
         documents = [workspace.get_text_document(uri) for uri in uris]
         sources = [document.source for document in documents]
         versions = tuple(document.version for document in documents)
-        return _Text(path.with_suffix(".ipynb"), _notebook(sources), uris, versions, _newline("".join(sources)))
+        return _Text(path.with_suffix(".ipynb"), notebook_of(sources), uris, versions, _newline("".join(sources)))
 
     def _sheet(self, text: _Text, source: Source) -> Sheet:
         return Sheet(source, text.uris, self._server.workspace.position_codec.client_num_units, text.newline)
@@ -178,7 +178,7 @@ def _encoded(text: str) -> bytes:
         return raw
 
 
-def _notebook(cells: list[str]) -> bytes:
+def notebook_of(cells: list[str]) -> bytes:
     """A notebook that holds these code cells."""
     found = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in cells]
     return json.dumps({"cells": found, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}).encode()

@@ -72,12 +72,23 @@ class Sheet:
         return self.units(lines[position.line - 1][: position.column])
 
 
-def difference(before: str, after: str) -> Iterator[Edit]:
-    """Edits of whole lines that turn one program into another."""
-    old, new = _LINE.findall(before), _LINE.findall(after)
-    for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield Edit(Span(start + 1, 0, *_end(old, end)), "".join(new[new_start:new_end]))
+def difference(before: Source, after: Source) -> Iterator[Edit]:
+    """Edits that turn one program into another, of whole lines and each within its cell; cells stay in number."""
+    for (first, old_text), (_, new_text) in zip(_parts(before), _parts(after), strict=True):
+        old, new = _LINE.findall(old_text), _LINE.findall(new_text)
+        for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if tag != "equal":
+                line, column = _end(old, end)
+                yield Edit(Span(first + start, 0, first + line - 1, column), "".join(new[new_start:new_end]))
+
+
+def _parts(source: Source) -> Iterator[tuple[int, str]]:
+    """The pieces of a program that edits may not cross, each with its first line."""
+    if source.notebook is None:
+        yield 1, source.program
+        return
+    for cell in source.notebook.cells:
+        yield cell.first_line, "\n".join(source.lines[cell.first_line - 1 : cell.first_line - 1 + cell.line_count])
 
 
 def _end(lines: Sequence[str], count: int) -> tuple[int, int]:
