@@ -30,7 +30,7 @@ class Folders:
         parts = [] if path.name == "__init__.py" else [path.stem]
         depth = 0
         base = path.parent
-        while base.parent != base and ("__init__.py" in self.entries(base) or depth < deepest_level - 1):
+        while base.parent != base and ("__init__.py" in self.entries(base) or depth < deepest_level):
             parts.insert(0, base.name)
             base = base.parent
             depth += 1
