@@ -51,6 +51,10 @@ def needs_edits(outputs: list[Output]) -> bool:
 
 def write_all(report: Report, outputs: list[Output], color: str, *, is_statistics: bool) -> None:
     """Write the report to every output. Raises UsageError where a file cannot be written."""
+    if any(output.format in _WITH_PAGES for output in outputs):
+        from amplint.rules.registry import all_rules
+
+        report.pages = {registered.rule.code: registered.page for registered in all_rules()}
     for output in outputs:
         name = output.format
         if is_statistics and name in ("text", "concise"):

@@ -36,7 +36,8 @@ class Report:
     """The outcome of a run.
 
     findings are ordered by path and place. texts hold the files of findings and notes by path; edits are the rendered
-    fixes, where a format asked for them. folder is the working directory that paths are relative to.
+    fixes, where a format asked for them. folder is the working directory that paths are relative to;
+    pages are the texts of rules by code, where a format asked for them.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -48,6 +49,7 @@ class Report:
     refused: list[tuple[Finding, str]] = field(default_factory=list)
     assumes_target: bool = False
     folder: Path = field(default_factory=Path)
+    pages: Mapping[str, str] = field(default_factory=dict)
 
     def waiting(self, applicability: Applicability) -> list[Finding]:
         """The findings whose fix could be applied, if that were asked for."""
