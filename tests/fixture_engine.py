@@ -67,7 +67,7 @@ def report(files: Files, options: Mapping[str, object]) -> Report:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         _write(root, files)
-        return run(["."], Resolver(options, root), root, Wanted(edits=True, jobs=1)).report
+        return run(["."], Resolver(options, root), root, Wanted(jobs=1)).report
 
 
 def _write(root: Path, files: Files) -> None:

@@ -124,7 +124,7 @@ class Desk:
             return Analysis(self._sheet(text, empty), complaints=(f"{text.path.name} {error}",))
         sheet = self._sheet(text, source)
         try:
-            done = self._run(text, Wanted(stdin=text.raw, edits=True, jobs=1))
+            done = self._run(text, Wanted(stdin=text.raw, jobs=1))
         except UsageError as error:
             return Analysis(sheet, complaints=(str(error),))
         report = done.report

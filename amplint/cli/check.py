@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from amplint.cli.main import CLEAN, FAILED, FOUND
-from amplint.cli.outputs import needs_edits, parse_outputs, write_all
+from amplint.cli.outputs import parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
 from amplint.config.load import Resolver
 from amplint.config.settings import Settings
@@ -46,7 +46,6 @@ def run(options: argparse.Namespace) -> int:
         fixes=settings.fix or settings.diff,
         allows_unsafe=settings.unsafe_fixes,
         migrations_only=settings.migrations_only,
-        edits=needs_edits(outputs),
         jobs=_jobs(settings.jobs),
     )
     done = run_tree(paths, resolver, cwd, wanted)

@@ -14,7 +14,6 @@ from amplint.config.usage import UsageError, did_you_mean
 from amplint.report.look import Look, look_of
 from amplint.report.report import Report
 
-_WITH_EDITS = frozenset({"json", "json-lines", "sarif"})
 _WITH_PAGES = frozenset({"sarif"})
 
 
@@ -42,11 +41,6 @@ def parse_outputs(text: str, file: str | None) -> list[Output]:
     if len({output.file for output in outputs}) < len(outputs):
         raise UsageError(f"--output-format {text}: two formats for one place; write FORMAT:FILE for one of them")
     return outputs
-
-
-def needs_edits(outputs: list[Output]) -> bool:
-    """Whether a format shows the edits of fixes."""
-    return any(output.format in _WITH_EDITS for output in outputs)
 
 
 def write_all(report: Report, outputs: list[Output], color: str, *, is_statistics: bool) -> None:

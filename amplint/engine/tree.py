@@ -32,7 +32,6 @@ class Wanted:
     fixes: bool = False
     allows_unsafe: bool = False
     migrations_only: bool = False
-    edits: bool = False
     jobs: int | None = None
 
 

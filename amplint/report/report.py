@@ -36,8 +36,8 @@ class Report:
     """The outcome of a run.
 
     findings are ordered by path and place. texts hold the files of findings and notes by path; edits are the rendered
-    fixes, where a format asked for them. folder is the working directory that paths are relative to;
-    pages are the texts of rules by code, where a format asked for them.
+    fixes. folder is the working directory that paths are relative to; pages are the texts of rules by code, where a
+    format asked for them.
     """
 
     findings: list[Finding] = field(default_factory=list)

@@ -20,7 +20,7 @@ from tests.fixture_apply import apply_json, cell_sources
 from tests.fixture_cases import program_of
 from tests.fixture_oracle import comments, compiles, installed_torch, late_imports, misfits, unbound_names
 
-_CHECK = Wanted(edits=True, jobs=1)
+_CHECK = Wanted(jobs=1)
 _FIX = Wanted(fixes=True, allows_unsafe=True, jobs=1)
 
 
