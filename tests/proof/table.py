@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 from amplint.knowledge.automaton import advance
 from amplint.knowledge.protocol import EventKind, Reason
-from amplint.knowledge.state import NEW_OPTIMIZER, NEW_SCALER, Error, Event, State
+from amplint.knowledge.state import NEW_OPTIMIZER, NEW_SCALER, Error, Event, OptimizerState, State
 from tests.proof import reference
 from tests.proof.amp import AmpWriter
 from tests.proof.programs import Program
 
 START = State((("s", NEW_SCALER),), (("o", NEW_OPTIMIZER),))
+# What a reader knows who sees the scaler made, but not that an optimizer has no gradients at first.
+SEEN_START = State((("s", NEW_SCALER),), (("o", OptimizerState()),))
 KINDS = {
     "scaled": (EventKind.SCALE, EventKind.SCALED_BACKWARD),
     "plain": (EventKind.PLAIN_BACKWARD,),
@@ -31,7 +33,7 @@ def feed(state: State, event: str) -> tuple[State, list[Error]]:
     return state, found
 
 
-def table_errors(program: Program) -> set[tuple[int, Reason, bool]]:
+def table_errors(program: Program, start: State = START) -> set[tuple[int, Reason, bool]]:
     """(line of the program's text, reason, whether torch raises) of every error on some path."""
     writer = AmpWriter(program)
     sites = {key: line + writer.lines_before for key, line in writer.sites.items()}
@@ -43,5 +45,5 @@ def table_errors(program: Program) -> set[tuple[int, Reason, bool]]:
         found.update((site, error.reason, error.is_crash) for error in errors)
         return () if any(error.is_crash for error in errors) else (after,)
 
-    reference.Reference(program, sites, react).run(START)
+    reference.Reference(program, sites, react).run(start)
     return found
