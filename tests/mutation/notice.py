@@ -13,18 +13,19 @@ from queue import SimpleQueue
 from tests.mutation.mutants import Mutant
 
 ROOT = Path(__file__).parents[2]
-PATHS = [*sorted((ROOT / "amplint" / "flow").glob("*.py")), ROOT / "amplint" / "facts" / "protocol.py"]
-TESTS = ["tests/flow", "tests/proof/test_flow.py", "tests/proof/test_reader.py", "tests/gate"]
+PATHS = sorted((ROOT / "amplint" / "flow").glob("*.py"))
+TESTS = ["tests/flow", "tests/proof/test_flow.py"]
 # A mutant may make a loop endless.
 MOST_SECONDS = 240
 
 
 def survivors(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int = 2) -> list[Mutant]:
-    """The mutants that none of the tests notices."""
+    """The mutants that none of the tests notices. Raises AssertionError where the tests fail without any mutant."""
     with tempfile.TemporaryDirectory() as folder:
         copies: SimpleQueue[Path] = SimpleQueue()
         for copy in _copies(Path(folder), jobs):
             copies.put(copy)
+        assert _passes(copy, tests), "the tests fail without a mutant"
 
         def survives(mutant: Mutant) -> bool:
             copy = copies.get()
@@ -50,14 +51,19 @@ def _is_noticed(mutant: Mutant, copy: Path, tests: Sequence[str]) -> bool:
     target = copy / mutant.path.relative_to(ROOT)
     original = target.read_text()
     target.write_text(mutant.source)
+    try:
+        return not _passes(copy, tests)
+    finally:
+        target.write_text(original)
+
+
+def _passes(copy: Path, tests: Sequence[str]) -> bool:
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         ended = subprocess.run(
             command, cwd=copy, env=environment, capture_output=True, timeout=MOST_SECONDS, check=False
         )
-        return ended.returncode != 0
     except subprocess.TimeoutExpired:
-        return True
-    finally:
-        target.write_text(original)
+        return False
+    return ended.returncode == 0

@@ -27,8 +27,8 @@ SETUP = (
     '{me}scaler = torch.amp.GradScaler("cpu", init_scale=4.0, growth_interval=1)',
 )
 LINES = {
-    "scaled": "{me}scaler.scale({me}model(torch.ones(1)).sum()).backward()",
-    "plain": "{me}model(torch.ones(1)).sum().backward()",
+    "scaled": "loss = {me}model(torch.ones(1)).sum()\n{me}scaler.scale(loss).backward()",
+    "plain": "loss = {me}model(torch.ones(1)).sum()\nloss.backward()",
     "unscale": "{me}scaler.unscale_({me}optimizer)",
     "clip": "clip_grad_norm_({me}model.parameters(), 1.0)",
     "step": "{me}scaler.step({me}optimizer)",

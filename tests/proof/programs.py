@@ -117,7 +117,7 @@ class Program:
 class Writer:
     """Writes programs. sites tells, by the identity of an event's statement, the line that it is written in.
 
-    `event` is the text of an event: subclasses write others than bare calls.
+    `event` is the text of an event, whose last line is its site: subclasses write others than bare calls.
     """
 
     def __init__(self, program: Program) -> None:
@@ -161,7 +161,8 @@ class Writer:
     def statement(self, depth: int, statement: Statement) -> None:
         match statement:
             case Do():
-                self.add(depth, self.event(statement.event))
+                for line in self.event(statement.event).split("\n"):
+                    self.add(depth, line)
                 self.sites[id(statement)] = len(self.lines)
             case Assign():
                 self.add(depth, f"{self.prefix}{statement.name} = {self.test(statement.value)}")
