@@ -9,6 +9,7 @@ import random
 import signal
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from typing import Any
 from amplint.runtime.execute import execute
 from amplint.runtime.job import AS_IS, Detail, Job, job_from_json
 from amplint.runtime.overlay import overlay_from_environment
+from amplint.runtime.probes import Probes
 from amplint.runtime.sanitizer import Sanitizer
-from amplint.runtime.site import NOWHERE
+from amplint.runtime.site import NOWHERE, is_user_file
 from amplint.runtime.trace import FORMAT, Kind, TraceWriter
 
 STACK_FILE = "stack.txt"
@@ -39,14 +41,17 @@ def run_job(job: Job) -> int:
     with trace_path(Path(job.folder), rank).open("w", encoding="utf-8") as stream:
         writer = TraceWriter(stream)
         started = time.perf_counter()
-        overlay = overlay_from_environment()
+        probes = Probes(job.probes)
+        probes.install()
+        overlay = overlay_from_environment(probes.compile if job.probes else None)
         if "_amplint_overlay" not in sys.modules:  # else the interpreter started with it
             overlay.install()
         sys.dont_write_bytecode = True
         session = _Session(job, writer)
         session.start(rank)
-        outcome = execute(job.program, overlay, session.stop)
-        session.finish(time.perf_counter() - started)
+        with session.counting():
+            outcome = execute(job.program, overlay, session.stop)
+        session.finish({"seconds": time.perf_counter() - started, "files": _user_files()} | probes.summary())
         writer.outcome(outcome)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -94,6 +99,7 @@ class _Session:
         scalers = ScalerHooks(recorder)
         OptimizerHooks(recorder).install(patches)
         recorder.step_listeners.append(writer.step)
+        self._finishers.append(lambda: {"sizes": recorder.sizes})
         scalers.install(patches)
         if self._job.detail is Detail.PACE:
             return
@@ -105,13 +111,18 @@ class _Session:
             recorder.listeners.append(Sanitizer(writer.sighting).hear)
         self._finishers.append(lambda: self._end(is_autocast_on()))
 
+    def counting(self) -> AbstractContextManager[Any]:
+        """What has to lie around the whole program: the count of operations, where it is wanted."""
+        from amplint.runtime.watch_dtypes import DtypeCounter
+
+        return DtypeCounter(self._recorder) if self._job.detail is Detail.OPERATIONS else nullcontext()
+
     def _end(self, is_on: bool) -> dict[str, Any]:
         self._recorder.emit(Kind.END, NOWHERE, is_autocast_on=is_on)
         return {}
 
-    def finish(self, seconds: float) -> None:
+    def finish(self, summary: dict[str, Any]) -> None:
         """Write what is known only at the end."""
-        summary: dict[str, Any] = {"seconds": seconds}
         for finisher in self._finishers:
             summary |= finisher()
         self._writer.write("summary", summary, is_flushed=True)
@@ -123,6 +134,14 @@ def _device(wanted: str) -> str:
     if wanted == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return wanted
+
+
+def _user_files() -> list[str]:
+    """The Python files of the user that the program loaded, the program itself first."""
+    found = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    main = getattr(sys.modules["__main__"], "__file__", None)
+    files = [os.path.abspath(path) for path in (main, *found) if isinstance(path, str) and path.endswith(".py")]
+    return [path for path in dict.fromkeys(files) if is_user_file(path)]
 
 
 def _make_repeatable(job: Job) -> None:

@@ -12,13 +12,15 @@ class Detail(StrEnum):
     """How much a run records.
 
     nothing: seeds and threads only, no hooks. pace: wall time and memory of each step. events: what the protocol needs.
-    full: also gradient norms, losses and a hash of the parameters at each step.
+    full: also gradient norms, losses and a hash of the parameters at each step. operations: also a count of the
+    floating-point operations by dtype.
     """
 
     NOTHING = "nothing"
     PACE = "pace"
     EVENTS = "events"
     FULL = "full"
+    OPERATIONS = "operations"
 
 
 class ScalerTreatment(StrEnum):
@@ -70,7 +72,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run. folder is amplint's own temporary folder for it; overlay maps real paths to the text served instead."""
+    """One run.
+
+    folder is amplint's own temporary folder for it; overlay maps real paths to the text served instead; probes asks
+    which lines of files (by real path) are reached.
+    """
 
     program: Program
     folder: str
@@ -82,8 +88,8 @@ class Job:
     threads: int = 1
     device: str = "cpu"
     is_output_shown: bool = False
-    wants_dtypes: bool = False
     overlay: dict[str, str] = field(default_factory=dict)
+    probes: dict[str, list[int]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """The job as one line of JSON."""

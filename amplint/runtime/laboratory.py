@@ -1,10 +1,11 @@
 """Runs variants of a program under treatments, each once, in fresh working directories; concludes nothing."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from amplint.runtime.drive import Driver, Run
 from amplint.runtime.job import AMP_OFF, AS_IS, Detail, Job, Program, ScalerTreatment, Treatment
+from amplint.runtime.ranks import run_ranks
 from amplint.runtime.trace import Ending, Trace
 
 DISABLED = Treatment("autocast off, scaler off", is_autocast_on=False, scaler=ScalerTreatment.OFF)
@@ -35,7 +36,7 @@ class Conditions:
     steps: int | None = None
     seed: int = 0
     threads: int = 1
-    wants_dtypes: bool = False
+    processes: int = 1
 
 
 class Laboratory:
@@ -50,11 +51,27 @@ class Laboratory:
         self._variants: dict[str, Mapping[str, str]] = {}
         self._runs: dict[tuple[str, Treatment, Detail], Run] = {}
         self._shares_directory = False
+        self._probes: dict[str, list[int]] = {}
+        self._reached: dict[str, set[int]] | None = None
+        self.original = "the program"
         self.notes: list[str] = []
 
     def add(self, name: str, overlay: Mapping[str, str]) -> None:
         """Name a variant."""
         self._variants[name] = overlay
+
+    def probe(self, path: str, lines: Iterable[int]) -> None:
+        """Ask, for the one run that answers `reached`, whether these lines of a file are reached."""
+        self._probes.setdefault(path, []).extend(lines)
+
+    def reached(self) -> dict[str, set[int]]:
+        """The probed lines that the program as it is reaches, by path."""
+        if self._reached is None:
+            self._on_run(self.original, "which lines are reached")
+            job = replace(self._job(self.original, AS_IS, Detail.PACE), probes=self._probes)
+            found = self._driver.run(job).trace.summary.get("reached", {})
+            self._reached = {path: set(lines) for path, lines in found.items()}
+        return self._reached
 
     def trace(self, variant: str, treatment: Treatment = AS_IS) -> Trace:
         """The trace of a variant under a treatment."""
@@ -75,6 +92,8 @@ class Laboratory:
         return [(variant, run) for (variant, _, _), run in self._runs.items()]
 
     def _fresh(self, variant: str, treatment: Treatment, detail: Detail) -> Run:
+        if self.conditions.processes > 1:
+            return run_ranks(self._driver, self._job(variant, treatment, detail), self.conditions.processes)[0]
         run = self._driver.run(self._job(variant, treatment, detail))
         if self._shares_directory or run.trace.outcome.ending is not Ending.RAISED:
             return run
@@ -106,5 +125,4 @@ class Laboratory:
             threads=conditions.threads,
             device=conditions.device,
             overlay=dict(self._variants.get(variant, {})),
-            wants_dtypes=conditions.wants_dtypes,
         )

@@ -6,14 +6,11 @@ Knows what a correct program cannot notice; knows nothing of rules.
 import math
 from collections import Counter
 
-from amplint.runtime.compare import EVERYTHING, Difference, first_difference, has_subnormals
-from amplint.runtime.job import AMP_OFF, AS_IS
+from amplint.runtime.compare import EVERYTHING, Difference, first_difference, has_subnormals, loss_distance
+from amplint.runtime.job import AMP_OFF, AS_IS, Detail
 from amplint.runtime.laboratory import SCALES, Laboratory, overflow_at
-from amplint.runtime.trace import Kind, Trace
+from amplint.runtime.trace import Kind, Step, Trace
 from amplint.runtime.verdict import Check
-
-OVERFLOWS = (2, 6)
-"""Which `scale()` call gets infinite gradients; the first that the run reaches."""
 
 
 def ran(lab: Laboratory, variant: str) -> Check:
@@ -28,10 +25,10 @@ def same_trace(lab: Laboratory, before: str, after: str) -> Check:
     """Two variants compute the same numbers, bit for bit, AMP as it is."""
     name = "the same trace"
     left, right = lab.trace(before), lab.trace(after)
-    if not right.outcome.is_clean:
-        return Check(name, False, f"after the fix: {right.outcome.error or right.outcome.ending}")
-    if not left.outcome.is_clean:
-        return Check(name, None, f"before the fix: {left.outcome.error or left.outcome.ending}")
+    if left.outcome.error != right.outcome.error:
+        side, trace = ("after", right) if left.outcome.is_clean else ("before", left)
+        decided = False if side == "after" else None
+        return Check(name, decided, f"{side} the fix: {trace.outcome.error or trace.outcome.ending}")
     return _equal(name, left, right, EVERYTHING)
 
 
@@ -81,29 +78,45 @@ def _dependent(name: str, treatment: str, difference: Difference, plain: Trace, 
 def survives_overflow(lab: Laboratory, variant: str) -> Check:
     """Infinite gradients at one `scale()` call skip one step of each optimizer they reach, and leave finite numbers."""
     name = "skips an overflow"
-    calls = sum(event.kind is Kind.SCALE for event in lab.trace(variant).events)
-    if not calls:
-        return Check(name, True, "no enabled scaler in the run")
-    number = next((number for number in reversed(OVERFLOWS) if number < calls), 1)
+    usual = lab.trace(variant)
+    number = overflow_number(usual)
+    if not number:
+        return Check(name, True, "no enabled scaler, or no step that it let through")
     trace = lab.trace(variant, overflow_at(number))
     if not trace.outcome.is_clean:
         return Check(name, False, f"overflow in scale() number {number}: {trace.outcome.error}")
-    return _judge_skips(name, lab.trace(variant, AS_IS), trace)
+    return _judge_skips(name, usual, trace)
+
+
+def overflow_number(trace: Trace) -> int:
+    """Which `scale()` call (from 1) to spoil: an early one of an applied step, but not the first; 0 for none."""
+    calls, found = 0, 0
+    for event in trace.events:
+        if event.kind is Kind.SCALE:
+            calls += 1
+        elif event.kind is Kind.STEPPED and event.data["is_applied"] and event.data["scaler"] is not None and calls:
+            found = calls
+            if calls > 1:
+                break
+    return found
 
 
 def _judge_skips(name: str, usual: Trace, trace: Trace) -> Check:
     infinite = next((s for s in trace.steps if s.is_applied and s.norm is not None and not math.isfinite(s.norm)), None)
     if infinite is not None:
         return Check(name, False, f"step {infinite.index + 1} applied a gradient of norm {infinite.norm}")
-    by_itself = Counter(step.optimizer for step in usual.steps if not step.is_applied)
-    skipped = Counter(step.optimizer for step in trace.steps if not step.is_applied)
-    extra = {optimizer: skipped[optimizer] - by_itself[optimizer] for optimizer in skipped}
-    if not any(extra.values()):
+    pairs = list(zip(usual.steps, trace.steps, strict=False))
+    first = next((n for n, (one, other) in enumerate(pairs) if one.is_applied and not other.is_applied), None)
+    if first is None:
         return Check(name, False, "no step was skipped")
-    too_many = max(extra.values())
-    if too_many > 1:
-        return Check(name, False, f"{too_many} steps of one optimizer were skipped")
-    return Check(name, True, f"{sum(extra.values())} skipped, {len(trace.steps)} steps in all")
+    again = [other for one, other in pairs[first + 1 :] if other.optimizer == pairs[first][1].optimizer]
+    if again and not again[0].is_applied and _was_applied(usual, again[0]):
+        return Check(name, False, f"step {again[0].index + 1} was skipped too")
+    return Check(name, True, f"step {first + 1} skipped, {len(trace.steps)} steps in all")
+
+
+def _was_applied(usual: Trace, step: Step) -> bool:
+    return usual.steps[step.index].is_applied
 
 
 def gradient_at_clip(lab: Laboratory, variant: str, tolerance: float = 0.05) -> Check:
@@ -117,3 +130,31 @@ def gradient_at_clip(lab: Laboratory, variant: str, tolerance: float = 0.05) -> 
         return Check(name, True, "nothing is clipped")
     is_close = math.isclose(seen, true, rel_tol=tolerance)
     return Check(name, is_close, f"step 1: {seen:.6g}, float32 {true:.6g}")
+
+
+def has_half_operations(lab: Laboratory, variant: str) -> Check:
+    """Half precision is computed with somewhere in the program."""
+    counted: Counter[str] = Counter()
+    for step in lab.run(variant, AS_IS, Detail.OPERATIONS).trace.steps:
+        counted.update(step.dtypes)
+    half = sum(count for name, count in counted.items() if name.endswith(("float16", "bfloat16")))
+    total = sum(counted.values())
+    if not total:
+        return Check("half precision", None, "no operation was counted")
+    return Check("half precision", half > 0, f"{half} of {total} floating-point operations")
+
+
+BOUNDS = {"float16": 0.05, "bfloat16": 0.1}
+"""Distance of the loss curve from float32's, relative to the range of the latter, that a correct run stays within."""
+
+
+def close_to_float32(lab: Laboratory, variant: str) -> Check:
+    """The loss stays near that of the same program in float32."""
+    name = "close to float32"
+    amp, plain = lab.trace(variant), lab.trace(variant, AMP_OFF)
+    distance = loss_distance(amp, plain)
+    if distance is None:
+        return Check(name, None, "no loss to compare")
+    has_bfloat16 = any(event.data.get("dtype") == "bfloat16" for event in amp.events)
+    bound = BOUNDS["bfloat16" if has_bfloat16 else "float16"]
+    return Check(name, distance <= bound, f"loss curves {distance:.2g} apart, {bound:g} allowed")

@@ -16,24 +16,33 @@ from typing import Any
 
 VARIABLE = "AMPLINT_OVERLAY"
 
+Compile = Callable[[str, str, str | None], CodeType | None]
+"""Gives the code for a name, its real path and the text served for it; None for the usual code."""
+
 
 class Overlay:
     """Texts by real path."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str], compile_own: Compile | None = None) -> None:
         self._texts = texts
+        self._compile_own = compile_own
 
     def code_of(self, path: object) -> CodeType | None:
         """The compiled text served for a path, under the path's own name, or None where the file itself counts."""
-        if not self._texts or not isinstance(path, str | os.PathLike):
+        is_idle = not self._texts and self._compile_own is None
+        if is_idle or not isinstance(path, str | os.PathLike):
             return None
         name = os.fspath(path)
-        text = self._texts.get(os.path.realpath(name))
+        real = os.path.realpath(name)
+        text = self._texts.get(real)
+        own = None if self._compile_own is None else self._compile_own(name, real, text)
+        if own is not None:
+            return own
         return None if text is None else compile(text, name, "exec", dont_inherit=True)
 
     def install(self) -> None:
         """Hook imports, `runpy` (which spawned workers use for the main script) and the line cache of tracebacks."""
-        if not self._texts:
+        if not self._texts and self._compile_own is None:
             return
         loader: Any = importlib.machinery.SourceFileLoader
         loader.get_code = self._hooked_import(loader.get_code)
@@ -62,10 +71,10 @@ class Overlay:
         return get_code_from_file
 
 
-def overlay_from_environment() -> Overlay:
+def overlay_from_environment(compile_own: Compile | None = None) -> Overlay:
     """The overlay that this process inherited; empty where there is none."""
     path = os.environ.get(VARIABLE)
     if not path:
-        return Overlay({})
+        return Overlay({}, compile_own)
     with open(path, encoding="utf-8") as stream:
-        return Overlay(json.load(stream))
+        return Overlay(json.load(stream), compile_own)

@@ -5,6 +5,7 @@ Knows the shared state of all hooks; knows nothing of which function each of the
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ class Pending:
     max_norm: float | None = None
     clip_coefficient: float | None = None
     backwards: int = 0
-    dtypes: dict[str, int] = field(default_factory=dict)
+    dtypes: Counter[str] = field(default_factory=Counter)
 
 
 class Recorder:
@@ -59,6 +60,7 @@ class Recorder:
         self.is_distributed = "WORLD_SIZE" in os.environ
         self._owner = os.getpid()
         self._quiet = 0
+        self.sizes: dict[int, dict[str, int]] = {}
         self._steps = 0
         self._clock = time.perf_counter()
         self._stops = 0
@@ -71,7 +73,7 @@ class Recorder:
     @property
     def is_full(self) -> bool:
         """Whether numbers are wanted, not only events."""
-        return self.job.detail is Detail.FULL
+        return self.job.detail in (Detail.FULL, Detail.OPERATIONS)
 
     def __enter__(self) -> None:
         """What happens inside belongs to a function already recorded: its own calls make no events."""

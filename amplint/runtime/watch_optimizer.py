@@ -12,7 +12,6 @@ from torch.optim.optimizer import (
 )
 
 from amplint.runtime import measure
-from amplint.runtime.job import Detail
 from amplint.runtime.known import gradient, parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
@@ -167,7 +166,9 @@ def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None,
     with recorder:
         numbers["learning_rate"] = float(optimizer.param_groups[0].get("lr", 0.0))
         numbers["memory"] = measure.peak_memory(recorder.job.device)
-        if recorder.job.detail is Detail.FULL:
+        if number not in recorder.sizes and not has_overflow:
+            recorder.sizes[number] = measure.bytes_of(optimizer)
+        if recorder.is_full:
             numbers["parameters"] = measure.hash_of(optimizer)
             vector = measure.flat(measure.gradients_of(optimizer))
             if vector is not None:

@@ -22,6 +22,8 @@ class Planted:
     text: str
     codes: tuple[str, ...]
     lines: tuple[int, ...]
+    repaired: str | None = None
+    """The text with the mistake repaired, where that is not the loop that it was planted into."""
 
 
 def _find(lines: Lines, pattern: re.Pattern[str]) -> list[int]:
@@ -148,8 +150,10 @@ def closure_given(lines: Lines) -> Iterator[Planted]:
 def mixed_loss(lines: Lines) -> Iterator[Planted]:
     for number in _find(lines, BACKWARD):
         indent, scaler, loss, rest = (_group(lines, number, BACKWARD, group) for group in (1, 2, 3, 4))
-        line = f"{indent}({scaler}.scale({loss}) + 0.1 * ({loss})).backward({rest})"
-        yield Planted("mixed_loss", _text([*lines[:number], line, *lines[number + 1 :]]), ("AMP217",), (number + 1,))
+        bad = f"{indent}({scaler}.scale({loss}) + 0.1 * ({loss})).backward({rest})"
+        good = f"{indent}{scaler}.scale({loss} + 0.1 * ({loss})).backward({rest})"
+        texts = [_text([*lines[:number], line, *lines[number + 1 :]]) for line in (bad, good)]
+        yield Planted("mixed_loss", texts[0], ("AMP217",), (number + 1,), texts[1])
 
 
 def zero_before_step(lines: Lines) -> Iterator[Planted]:
@@ -190,8 +194,9 @@ def clip_by_hand(lines: Lines) -> Iterator[Planted]:
             f'{indent}for p in {optimizer}.param_groups[0]["params"]:',
             f"{indent}    p.grad is None or p.grad.data.clamp_(-1.0, 1.0)",
         ]
-        changed = [*lines[:number], *two, *lines[number:]]
-        yield Planted("clip_by_hand", _text(changed), ("AMP201",), (number + 1, number + 2))
+        bad = [*lines[:number], *two, *lines[number:]]
+        good = [*lines[: number + 1], *two, *lines[number + 1 :]]
+        yield Planted("clip_by_hand", _text(bad), ("AMP201",), (number + 1, number + 2), _text(good))
 
 
 def backward_under_autocast(lines: Lines) -> Iterator[Planted]:
