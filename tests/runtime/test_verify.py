@@ -31,6 +31,7 @@ def _verdict(driver, loop: Loop, bad: str, good: str | None, code: str, lines: t
     lab.add("after", {} if good is None else {path: good})
     lab.original = "before"
     change = Change(code, code, CONTRACTS.get(code, "protocol"), "", path, lines[0], lines)
+    lab.probe(path, lines)
     return judge(lab, change, "before", "after")
 
 
