@@ -15,8 +15,10 @@ from amplint.facts.index import Index
 from amplint.facts.names import Names
 from amplint.facts.regions import Regions
 from amplint.facts.schedulers import Schedulers
+from amplint.facts.shims import Shims
 from amplint.facts.targets import Targets
 from amplint.facts.training import Training
+from amplint.facts.uses import Uses
 from amplint.facts.values import Values
 from amplint.model.tree import ClassDef, FunctionDef, Module
 
@@ -132,6 +134,16 @@ class Facts:
     def frameworks(self) -> Frameworks:
         """Frameworks that bring their own mixed precision."""
         return Frameworks(self)
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Where the AMP API is named."""
+        return Uses(self)
+
+    @cached_property
+    def shims(self) -> Shims:
+        """Which places choose between versions of torch."""
+        return Shims(self)
 
     def definition(self, canonical: str) -> "tuple[Facts, FunctionDef | ClassDef] | None":
         """The function or class that a canonical dotted name stands for, here or in the context.

@@ -1,0 +1,56 @@
+"""Whether a module-level name belongs to what other modules see of this one; knows nothing of what the name means."""
+
+from typing import TYPE_CHECKING
+
+from amplint.facts.names import Binding
+from amplint.model.tree import Alias, Assign, Attribute, AugAssign, Constant, List, Module, Name, Node, Set, Tuple, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+def is_exported(binding: Binding, facts: "Facts") -> bool:
+    """Whether another module may import the bound name from here.
+
+    True for names of a package's `__init__`, in `__all__`, imported `as` themselves, or imported by a module of the
+    context.
+    """
+    if not isinstance(binding.scope, Module):
+        return False
+    if facts.is_package or binding.name in _listed(facts):
+        return True
+    if isinstance(binding.node, Alias) and binding.node.asname == binding.node.name:
+        return True
+    return any(_takes(importer, facts.dotted_name, binding.name) for importer in facts.context.importers)
+
+
+def _listed(facts: "Facts") -> set[str]:
+    """The strings in `__all__`."""
+    found: set[str] = set()
+    for node in facts.module.body:
+        if not isinstance(node, Assign | AugAssign):
+            continue
+        targets = node.targets if isinstance(node, Assign) else (node.target,)
+        if any(isinstance(target, Name) and target.id == "__all__" for target in targets):
+            for part in walk(node.value):
+                if isinstance(part, List | Tuple | Set):
+                    found.update(e.value for e in part.elts if isinstance(e, Constant) and isinstance(e.value, str))
+    return found
+
+
+def _takes(importer: "Facts", module: str, name: str) -> bool:
+    if module in importer.names.star_modules:
+        return True
+    wanted = f"{module}.{name}"
+    for node in importer.index.nodes:
+        if isinstance(node, Alias):
+            bound = importer.names.lookup(node.asname or node.name.partition(".")[0], node)
+            if any(b.node is node and b.canonical == wanted for b in bound):
+                return True
+    return any(_is_attribute(importer, node, wanted) for node in importer.index.nodes)
+
+
+def _is_attribute(importer: "Facts", node: Node, wanted: str) -> bool:
+    if not isinstance(node, Attribute) or node.attr != wanted.rpartition(".")[2]:
+        return False
+    return importer.names.canonical(node) == wanted
