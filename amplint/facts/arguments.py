@@ -13,6 +13,7 @@ from amplint.facts.names import Binding
 from amplint.knowledge.torch_api import Api, Param
 from amplint.model.tree import (
     Argument,
+    Assign,
     Attribute,
     BoolOp,
     Call,
@@ -20,9 +21,11 @@ from amplint.model.tree import (
     Constant,
     Dict,
     Expr,
+    IfExp,
     Name,
     Unary,
     dotted,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -158,6 +161,9 @@ def _form(expr: Expr, facts: "Facts", budget: int) -> Form:
     if isinstance(expr, BoolOp):
         forms = {_form(value, facts, budget) for value in expr.values}
         return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
+    if isinstance(expr, IfExp):
+        forms = {_form(value, facts, budget) for value in (expr.body, expr.orelse)}
+        return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
     if isinstance(expr, Unary):
         return _form(expr.operand, facts, budget)
     if isinstance(expr, Call):
@@ -167,6 +173,10 @@ def _form(expr: Expr, facts: "Facts", budget: int) -> Form:
         return Form.DTYPE if canonical.removeprefix("torch.") in _DTYPES else Form.UNKNOWN
     if isinstance(expr, Name) and budget:
         seen = _form_of_name(expr, facts, budget)
+        if seen is not Form.UNKNOWN:
+            return seen
+    if isinstance(expr, Attribute) and budget:
+        seen = _form_of_attribute(expr, facts, budget)
         if seen is not Form.UNKNOWN:
             return seen
     path = dotted(expr)
@@ -207,6 +217,21 @@ def _form_of_name(name: Name, facts: "Facts", budget: int) -> Form:
             forms.add(_form_of_parameter(binding, facts))
         else:
             return Form.UNKNOWN
+    return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
+
+
+def _form_of_attribute(expr: Attribute, facts: "Facts", budget: int) -> Form:
+    """The form that all assignments to `self.name` in the class agree on."""
+    owner = facts.index.klass(expr)
+    if owner is None or not isinstance(expr.value, Name):
+        return Form.UNKNOWN
+    path = dotted(expr)
+    values = [
+        node.value
+        for node in walk(owner)
+        if isinstance(node, Assign) and any(dotted(target) == path for target in node.targets)
+    ]
+    forms = {_form(value, facts, budget - 1) for value in values}
     return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
 
 

@@ -13,7 +13,7 @@ from amplint.facts.exports import is_exported
 from amplint.facts.inherited import may_inherit
 from amplint.facts.names import Binding
 from amplint.facts.uses import ImportedApi, Role, Use, constant_text
-from amplint.knowledge.torch_api import APIS, PACKAGE_NAMES, Api, Slot
+from amplint.knowledge.torch_api import APIS, DEVICE_QUERIES, PACKAGE_NAMES, Api, Slot
 from amplint.model.edit import InsertArgument, MoveImport, NameArgument, Repair, Replace
 from amplint.model.tree import Alias, Argument, Assign, Call, FunctionDef, Import, ImportFrom, Node
 
@@ -44,9 +44,8 @@ def replacement(api: Api, facts: "Facts") -> Api | None:
     # torch.amp.autocast is younger than torch.autocast, which is the same class.
     if api.kind == "autocast" and not target.has(1, 13):
         return APIS["torch.autocast"] if target.has(1, 10) else None
-    found = APIS.get(api.replacement)
-    since = found.since if found is not None else (2, 4)
-    return found if target.has(*since) else None
+    found = APIS.get(api.replacement) or DEVICE_QUERIES[api.replacement]
+    return found if target.has(*found.since) else None
 
 
 def plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
@@ -54,6 +53,8 @@ def plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
     repairs: list[Repair] = []
     try:
         for each in imported:
+            if each.api.is_query:
+                raise _RefusedError("the replacement has another name")
             for peer in _peers(each, facts):
                 _refuse_unless_free(peer.binding, peer.alias, peer.api, facts)
                 repairs.append(MoveImport(peer.alias.span, _target(peer.api, facts)))
@@ -250,4 +251,3 @@ def _tests_type(facts: "Facts") -> bool:
     return any(
         use.role is Role.TYPE_TEST and use.api.kind == "GradScaler" and use.api.deprecated for use in facts.uses.all
     )
-

@@ -65,6 +65,11 @@ class Choice:
     gate: Gate | None = None
     is_fallback: bool = False
 
+    @property
+    def is_try(self) -> bool:
+        """Whether the choice is made by an error, not by a question."""
+        return isinstance(self.holder, Try)
+
 
 class Shims:
     """The shims of one module."""

@@ -174,8 +174,11 @@ def _aliases() -> dict[str, str]:
 # Other dotted names of the same objects.
 ALIASES = _aliases()
 
-# A device argument to these is newer than the function itself, which without one means CUDA and is not deprecated.
-DEVICE_ARGUMENT_SINCE: dict[str, Version] = {"torch.is_autocast_enabled": (2, 4), "torch.set_autocast_enabled": (2, 4)}
+# These are as old as autocast; what came in 2.4 is the device argument, and without one they mean CUDA, undeprecated.
+DEVICE_QUERIES = {
+    "torch.is_autocast_enabled": _query("torch.is_autocast_enabled", "device_type"),
+    "torch.set_autocast_enabled": _query("torch.set_autocast_enabled", "device_type, enabled"),
+}
 
 # The public names of the packages; any other that is asked of them raises AttributeError.
 PACKAGE_NAMES = {

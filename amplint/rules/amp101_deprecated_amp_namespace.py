@@ -59,12 +59,8 @@ old class.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.migration import Plan, plan_dotted, plan_import, replacement
-from amplint.facts.uses import ImportedApi, Role, Use
-from amplint.knowledge.torch_api import Api
-from amplint.model.edit import Applicability, Fix, FixKind
-from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Alias, ImportFrom
+from amplint.model.finding import Finding, Severity
+from amplint.rules.deprecation import Deprecation
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -75,74 +71,9 @@ RULE = Rule(
     contract=Contract.BITWISE,
     since="0.1",
 )
-_KINDS = ("autocast", "GradScaler")
-_EDITED_ALONG = (Role.ANNOTATION, Role.TYPE_TEST, Role.TARGET)
+_DEPRECATION = Deprecation(RULE, ("autocast", "GradScaler"), '{name}("{device}", ...)')
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Findings at imports by name, at star imports, and at uses with dots."""
-    statements: dict[ImportFrom, list[ImportedApi]] = {}
-    for imported in facts.uses.imported:
-        if _is_reported(imported.api, imported.alias, facts):
-            statements.setdefault(imported.statement, []).append(imported)
-    for statement, found in statements.items():
-        yield from _at_import(statement, found, facts)
-    for use in facts.uses.all:
-        is_named_here = use.is_dotted or not use.bindings
-        if is_named_here and use.role not in _EDITED_ALONG and _is_reported(use.api, use.node, facts):
-            yield from _at_use(use, facts)
-
-
-def _is_reported(api: Api, place: Alias | object, facts: Facts) -> bool:
-    if api.kind not in _KINDS or api.deprecated is None or replacement(api, facts) is None:
-        return False
-    shims = facts.shims
-    return not (shims.is_for_old_torch(place, api) or shims.expects_warning(place))  # type: ignore[arg-type]
-
-
-def _at_import(statement: ImportFrom, found: list[ImportedApi], facts: Facts) -> Iterator[Finding]:
-    plan = plan_import(found, facts)
-    groups = [found] if plan is not None else [[each] for each in found]
-    plans = [plan] if plan is not None else [plan_import(group, facts) for group in groups]
-    if not any(plans):
-        groups, plans = [found], [None]
-    for group, each in zip(groups, plans, strict=True):
-        names = " and ".join(f"`{i.api.kind}`" for i in group)
-        module = group[0].api.name.rpartition(".")[0]
-        notes = [
-            Note(use.node.span, f"`{use.root.id}` is {use.role} here")
-            for imported in group
-            for use in facts.uses.of(imported.binding)
-        ]
-        yield RULE.finding(
-            facts,
-            statement if len(groups) == 1 else group[0].alias,
-            f"{names} of `{module}` {'are' if len(group) > 1 else 'is'} deprecated since torch 2.4: use `torch.amp`",
-            notes=tuple(sorted(notes, key=lambda note: note.span)),
-            fix=_fix(each, f"import {names} from `torch.amp` and name the device at every use", facts),
-            statement=statement.span,
-        )
-
-
-def _at_use(use: Use, facts: Facts) -> Iterator[Finding]:
-    new = replacement(use.api, facts)
-    assert new is not None
-    aliases = [b.node for b in use.bindings if isinstance(b.node, Alias)]
-    notes = tuple(Note(alias.span, "imported here") for alias in aliases if "amp" in alias.name)
-    yield RULE.finding(
-        facts,
-        use.node,
-        f'`{use.api.name}` is deprecated since torch 2.4: use `{new.name}("{use.api.device}", ...)`',
-        notes=notes,
-        fix=_fix(plan_dotted(use, facts), f"use `{new.name}` and name the device", facts),
-    )
-
-
-def _fix(plan: Plan | None, title: str, facts: Facts) -> Fix | None:
-    if plan is None:
-        return None
-    target = facts.settings.target
-    assumed = f" (torch {target} or newer is assumed)" if target.is_assumed else ""
-    doubt = f"; {plan.doubt}" if plan.doubt else ""
-    applicability = Applicability.UNSAFE if plan.doubt else Applicability.SAFE
-    return Fix(title + assumed + doubt, FixKind.MIGRATION, applicability, plan.repairs)
+    yield from _DEPRECATION.findings(facts)

@@ -1,0 +1,102 @@
+"""How findings about deprecated names are built: one at an import with its uses as notes, one at each dotted use.
+
+Knows no rule; which names a rule is about is handed in.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amplint.facts.gather import Facts
+from amplint.facts.migration import Plan, plan_dotted, plan_import, replacement
+from amplint.facts.uses import ImportedApi, Role, Use
+from amplint.knowledge.torch_api import Api
+from amplint.model.edit import Applicability, Fix, FixKind
+from amplint.model.finding import Finding, Note
+from amplint.model.tree import Alias, ImportFrom, Node
+from amplint.rules.rule import Rule
+
+_EDITED_ALONG = (Role.ANNOTATION, Role.TYPE_TEST, Role.TARGET)
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """The names that a rule is about, by the last part, and how the new call looks; `{device}` is put in."""
+
+    rule: Rule
+    kinds: tuple[str, ...]
+    call: str
+
+    def findings(self, facts: Facts) -> Iterator[Finding]:
+        """Findings at imports by name, at star imports, and at uses with dots."""
+        statements: dict[ImportFrom, list[ImportedApi]] = {}
+        for imported in facts.uses.imported:
+            if self._is_reported(imported.api, imported.alias, facts):
+                statements.setdefault(imported.statement, []).append(imported)
+        for statement, found in statements.items():
+            yield from self._at_import(statement, found, facts)
+        for use in facts.uses.all:
+            is_named_here = use.is_dotted or not use.bindings
+            if is_named_here and use.role not in _EDITED_ALONG and self._is_reported(use.api, use.node, facts):
+                yield self._at_use(use, facts)
+
+    def _is_reported(self, api: Api, place: Node, facts: Facts) -> bool:
+        if api.kind not in self.kinds or api.deprecated is None or replacement(api, facts) is None:
+            return False
+        return not (facts.shims.is_for_old_torch(place, api) or facts.shims.expects_warning(place))
+
+    def _at_import(self, statement: ImportFrom, found: list[ImportedApi], facts: Facts) -> Iterator[Finding]:
+        """One finding for the statement; one for each name where only some of them can be moved."""
+        whole = plan_import(found, facts)
+        parts = [(each, plan_import([each], facts)) for each in found]
+        if whole is not None or not any(plan for _, plan in parts):
+            yield self._of_names(found, whole, statement, statement, facts)
+        else:
+            for each, plan in parts:
+                yield self._of_names([each], plan, each.alias, statement, facts)
+
+    def _of_names(
+        self, group: list[ImportedApi], plan: Plan | None, place: Node, statement: ImportFrom, facts: Facts
+    ) -> Finding:
+        names = " and ".join(f"`{i.alias.name}`" for i in group)
+        are = "are" if len(group) > 1 else "is"
+        notes = [
+            Note(use.node.span, f"`{use.root.id}` is {use.role} here")
+            for imported in group
+            for use in facts.uses.of(imported.binding)
+        ]
+        module = (group[0].api.replacement or "").rpartition(".")[0]
+        return self.rule.finding(
+            facts,
+            place,
+            f"{names} of `{statement.module}` {are} deprecated since torch 2.4: use `{module}`",
+            notes=tuple(sorted(notes, key=lambda note: note.span)),
+            fix=self._fix(plan, f"import {names} from `{module}` and name the device at every use", facts),
+            statement=statement.span,
+        )
+
+    def _at_use(self, use: Use, facts: Facts) -> Finding:
+        new = replacement(use.api, facts)
+        assert new is not None
+        aliases = [b.node for b in use.bindings if isinstance(b.node, Alias)]
+        notes = tuple(Note(alias.span, "imported here") for alias in aliases if alias.name != "torch")
+        example = self.call.format(name=new.name, device=use.api.device)
+        return self.rule.finding(
+            facts,
+            use.node,
+            f"`{use.api.name}` is deprecated since torch 2.4: use `{example}`",
+            notes=notes,
+            fix=self._fix(plan_dotted(use, facts), f"use `{new.name}` and name the device", facts),
+        )
+
+    def _fix(self, plan: Plan | None, title: str, facts: Facts) -> Fix | None:
+        if plan is None:
+            return None
+        doubt = f"; {plan.doubt}" if plan.doubt else ""
+        applicability = Applicability.UNSAFE if plan.doubt else Applicability.SAFE
+        return Fix(title + assumption(facts) + doubt, FixKind.MIGRATION, applicability, plan.repairs)
+
+
+def assumption(facts: Facts) -> str:
+    """What a fix's title says about the oldest torch that the code has to run on."""
+    target = facts.settings.target
+    return f" (assumes torch {target} or newer)" if target.is_assumed else ""
