@@ -1,27 +1,27 @@
 """How uses of a deprecated AMP name are written with its replacement, the import and every use together or not at all.
 
 Knows nothing of which uses deserve a finding. Refuses wherever a use means something that the new name would change:
-`*args` whose order shifts, subclasses, the class passed on as a value, choices between versions, re-exports.
+subclasses, the class passed on as a value, choices between versions, names that others import.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.facts.arguments import Form, fit, form
+from amplint.facts.aliased import aliases_of, are_called_with_keywords
 from amplint.facts.exports import is_exported
 from amplint.facts.inherited import may_inherit
 from amplint.facts.names import Binding
-from amplint.facts.uses import ImportedApi, Role, Use, constant_text
-from amplint.knowledge.torch_api import APIS, DEVICE_QUERIES, PACKAGE_NAMES, Api, Slot
-from amplint.model.edit import InsertArgument, MoveImport, NameArgument, Repair, Replace
-from amplint.model.tree import Alias, Argument, Assign, Call, FunctionDef, Import, ImportFrom, Node
+from amplint.facts.new_call import CUSTOM, RefusedError, call_repairs, target_of
+from amplint.facts.uses import ImportedApi, Role, Use
+from amplint.knowledge.torch_api import PACKAGE_NAMES, Api
+from amplint.model.edit import MoveImport, Repair, Replace
+from amplint.model.tree import Alias, Assign, Call, FunctionDef, Import, ImportFrom, Node
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 _NAMING_ROLES = frozenset({Role.ANNOTATION, Role.TYPE_TEST})
-_CUSTOM = frozenset({"custom_fwd", "custom_bwd"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +32,21 @@ class Plan:
     doubt: str = ""
 
 
-class _RefusedError(Exception):
-    """A use that cannot be migrated."""
-
-
-def replacement(api: Api, facts: "Facts") -> Api | None:
-    """The new API that exists in every supported torch, or None."""
-    if api.replacement is None:
-        return None
-    target = facts.settings.target
-    # torch.amp.autocast is younger than torch.autocast, which is the same class.
-    if api.kind == "autocast" and not target.has(1, 13):
-        return APIS["torch.autocast"] if target.has(1, 10) else None
-    found = APIS.get(api.replacement) or DEVICE_QUERIES[api.replacement]
-    return found if target.has(*found.since) else None
-
-
 def plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
     """Move names of `from` imports, with every use of each; None where one of them cannot be moved."""
     repairs: list[Repair] = []
     try:
         for each in imported:
             if each.api.is_query:
-                raise _RefusedError("the replacement has another name")
+                raise RefusedError("the replacement has another name")
             for peer in _peers(each, facts):
                 _refuse_unless_free(peer.binding, peer.alias, peer.api, facts)
-                repairs.append(MoveImport(peer.alias.span, _target(peer.api, facts)))
+                repairs.append(MoveImport(peer.alias.span, target_of(peer.api, facts)))
             for use in facts.uses.of(each.binding):
                 repairs += _of_use(use, facts, keeps_name=True)
             if facts.uses.has_unknown_readers(each.binding):
-                raise _RefusedError("the name is used in ways that are not understood")
-    except _RefusedError:
+                raise RefusedError("the name is used in ways that are not understood")
+    except RefusedError:
         return None
     return Plan(tuple(dict.fromkeys(repairs)), _doubt((i.api for i in imported), facts))
 
@@ -71,7 +55,7 @@ def plan_dotted(use: Use, facts: "Facts") -> Plan | None:
     """Migrate one use that is reached through a module, with what has to change along; None where it cannot be."""
     try:
         if facts.shims.is_shim(use.node) or facts.shims.is_patched(use.api):
-            raise _RefusedError("part of a choice")
+            raise RefusedError("part of a choice")
         repairs = _through_package_alias(use, facts)
         if repairs is None:
             repairs = _of_use(use, facts, keeps_name=False)
@@ -79,17 +63,9 @@ def plan_dotted(use: Use, facts: "Facts") -> Plan | None:
                 along = other.api is use.api and other.is_dotted and other.role in _NAMING_ROLES
                 if along and not facts.shims.is_shim(other.node):
                     repairs += _of_use(other, facts, keeps_name=False)
-    except _RefusedError:
+    except RefusedError:
         return None
     return Plan(tuple(dict.fromkeys(repairs)), _doubt((use.api,), facts))
-
-
-def call_repairs(use: Use, facts: "Facts") -> list[Repair] | None:
-    """What the arguments of a call need to mean the same to the replacement; None where that is not certain."""
-    try:
-        return _of_call(use, facts)
-    except _RefusedError:
-        return None
 
 
 def _peers(imported: ImportedApi, facts: "Facts") -> list[ImportedApi]:
@@ -97,38 +73,41 @@ def _peers(imported: ImportedApi, facts: "Facts") -> list[ImportedApi]:
     bindings = facts.names.lookup(imported.binding.name, imported.statement)
     peers = [each for each in facts.uses.imported if each.binding in bindings]
     if len(peers) != len(bindings) or any(peer.api is not imported.api for peer in peers):
-        raise _RefusedError("the name has other meanings too")
+        raise RefusedError("the name has other meanings too")
     return peers
 
 
 def _refuse_unless_free(binding: Binding, place: Node, api: Api, facts: "Facts") -> None:
     if facts.shims.is_shim(place) or facts.shims.is_patched(api) or is_exported(binding, facts):
-        raise _RefusedError("a choice between versions, or a name that others see")
-
-
-def _target(api: Api, facts: "Facts") -> str:
-    new = replacement(api, facts)
-    if new is None:
-        raise _RefusedError("the replacement is newer than the oldest supported torch")
-    return new.name
+        raise RefusedError("a choice between versions, or a name that others see")
 
 
 def _of_use(use: Use, facts: "Facts", *, keeps_name: bool) -> list[Repair]:
     """The repairs at one use. keeps_name says that its import moves, so that the name stays as it is written."""
     if facts.shims.is_shim(use.node):
-        raise _RefusedError("part of a choice")
-    target = _target(use.api, facts)
-    name = use.root.id if keeps_name else f"${{{target}}}"
-    if use.role is Role.DECORATOR and use.api.kind in _CUSTOM:
+        raise RefusedError("part of a choice")
+    name = use.root.id if keeps_name else _spelled(target_of(use.api, facts), use, facts)
+    if use.role is Role.DECORATOR and use.api.kind in CUSTOM:
         return [Replace(use.node.span, f'{name}(device_type="{use.api.device}")')]
     renamed: list[Repair] = [] if keeps_name else [Replace(use.node.span, name)]
     if use.role in _NAMING_ROLES:
         return renamed
     if use.role is Role.CALL:
-        return renamed + _of_call(use, facts)
+        return renamed + call_repairs(use, facts)
+    aliases = aliases_of(use, facts)
+    if aliases and are_called_with_keywords(aliases, facts) and use.api.kind == "autocast":
+        if may_inherit(facts, str(use.api.device)):
+            raise RefusedError("the dtype would have to be given where it is called")
+        return [Replace(use.node.span, f'${{functools.partial}}({name}, "{use.api.device}")')]
     if use.role is Role.ALIAS and not keeps_name:
         return renamed + _of_alias(use, facts)
-    raise _RefusedError(f"the name is {use.role}")
+    raise RefusedError(f"the name is {use.role}")
+
+
+def _spelled(target: str, use: Use, facts: "Facts") -> str:
+    """The new name through the file's own name for torch, else as whoever writes it finds it."""
+    is_torch = facts.names.canonical(use.root) == "torch"
+    return use.root.id + target.removeprefix("torch") if is_torch else f"${{{target}}}"
 
 
 def _of_alias(use: Use, facts: "Facts") -> list[Repair]:
@@ -139,10 +118,10 @@ def _of_alias(use: Use, facts: "Facts") -> list[Repair]:
     for target in statement.targets:
         bindings = facts.names.lookup(getattr(target, "id", ""), target)
         if len(bindings) != 1:
-            raise _RefusedError("the name has other meanings too")
+            raise RefusedError("the name has other meanings too")
         _refuse_unless_free(bindings[0], statement, use.api, facts)
         if facts.uses.has_unknown_readers(bindings[0]):
-            raise _RefusedError("the name is used in ways that are not understood")
+            raise RefusedError("the name is used in ways that are not understood")
         for other in facts.uses.of(bindings[0]):
             repairs += _of_use(other, facts, keeps_name=True)
     return repairs
@@ -157,7 +136,7 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
         return None
     uses = facts.uses.of(binding)
     is_whole = not facts.uses.has_unknown_readers(binding) and all(
-        (u.api.kind in _CUSTOM) == (use.api.kind in _CUSTOM) and u.api.replacement is not None for u in uses
+        (u.api.kind in CUSTOM) == (use.api.kind in CUSTOM) and u.api.replacement is not None for u in uses
     )
     if not is_whole or not facts.settings.target.has(1, 13):
         return None
@@ -174,55 +153,6 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
             return None
         repairs += _of_use(each, facts, keeps_name=True)
     return repairs
-
-
-def _of_call(use: Use, facts: "Facts") -> list[Repair]:
-    call, api = use.call, use.api
-    assert call is not None
-    device = api.device
-    if is_new_way(call, api):
-        if not fit(call, APIS[_target(api, facts)], facts).binds:
-            raise _RefusedError("the call fits neither signature")
-        return []
-    found = fit(call, api, facts)
-    if not found.binds or any(_is_misplaced(argument, param.slot, facts) for argument, param in found.positional):
-        raise _RefusedError("the call does not fit the old signature")
-    if api.is_query:
-        return [InsertArgument(call.span, f'"{device}"')]
-    if api.kind in _CUSTOM:
-        return [InsertArgument(call.span, f'"{device}"', "device_type")]
-    repairs: list[Repair] = [InsertArgument(call.span, f'"{device}"')]
-    if found.has_star and (api.kind == "autocast" or found.positional):
-        raise _RefusedError("the order of `*` arguments would shift")
-    repairs += [NameArgument(argument.span, param.name) for argument, param in found.positional]
-    if api.kind == "autocast" and may_inherit(facts, str(device)):
-        if found.has_double_star:
-            raise _RefusedError("`**` may bring the dtype or leave it out")
-        for param in api.params:
-            if param.slot in (Slot.DTYPE, Slot.FLAG) and param.name != "enabled" and param.name not in found.given:
-                value = f"${{{param.default}}}" if param.slot is Slot.DTYPE else str(param.default)
-                repairs.append(InsertArgument(call.span, value, param.name))
-    return repairs
-
-
-def is_new_way(call: Call, api: Api) -> bool:
-    """Whether a call of an old name is written for the new one: a device is given, which the old one does not take."""
-    if any(argument.name in ("device", "device_type") for argument in call.args):
-        return True
-    first = call.args[0] if call.args else None
-    is_text = first is not None and not first.star and first.name is None and constant_text(first.value) is not None
-    return is_text and api.kind in ("autocast", "GradScaler")
-
-
-def _is_misplaced(argument: Argument, slot: Slot, facts: "Facts") -> bool:
-    """Whether the value visibly does not belong into the parameter: what to do is for the rule about signatures."""
-    found = form(argument.value, facts)
-    wrong = {
-        Slot.FLAG: (Form.DTYPE, Form.TEXT, Form.DEVICE),
-        Slot.NUMBER: (Form.FLAG, Form.FLAG_BY_NAME, Form.TEXT, Form.DEVICE, Form.DTYPE),
-        Slot.DTYPE: (Form.FLAG, Form.TEXT, Form.DEVICE),
-    }
-    return found in wrong.get(slot, ())
 
 
 def _doubt(apis: Iterable[Api], facts: "Facts") -> str:

@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amplint.facts.arguments import Fit, Form, fit, form
-from amplint.facts.migration import is_new_way
+from amplint.facts.new_call import is_new_way
 from amplint.facts.uses import Role, Use, constant_text
 from amplint.knowledge.torch_api import Param, Slot
-from amplint.model.tree import Argument, Call, With, dotted
+from amplint.model.tree import Argument, Call
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -52,7 +52,12 @@ class BadCall:
 def bad_calls(facts: "Facts") -> Iterator[BadCall]:
     """Every misfit, but for calls in `try` that are there to see whether they fit."""
     for use in facts.uses.all:
-        if use.role is Role.CALL and use.api.kind in _CHECKED and use.call is not None and not _is_tried(use, facts):
+        if (
+            use.role is Role.CALL
+            and use.api.kind in _CHECKED
+            and use.call is not None
+            and not facts.shims.is_tried(use.node)
+        ):
             yield from _of_call(use, use.call, facts)
 
 
@@ -121,16 +126,3 @@ _MEANT: dict[tuple[Slot, Form], str] = {
     (Slot.NUMBER, Form.TEXT): "",
     (Slot.NUMBER, Form.DTYPE): "",
 }
-
-
-def _is_tried(use: Use, facts: "Facts") -> bool:
-    """Whether the call is made to see if it raises."""
-    if any(choice.is_try for choice in facts.shims.choices(use.node)):
-        return True
-    for outer in facts.index.ancestors(use.node):
-        if isinstance(outer, With):
-            for item in outer.items:
-                function = item.context.func if isinstance(item.context, Call) else item.context
-                if (dotted(function) or "").rpartition(".")[2] in ("raises", "assertRaises", "assertRaisesRegex"):
-                    return True
-    return False

@@ -149,6 +149,9 @@ class Names:
         found = self.lookup(expr.id, expr)
         if found:
             return self._joined(list(found), seen)
+        if self.star_modules and expr.id == "torch":
+            # `from nerf.utils import *` brings the packages that nerf.utils imports; no other thing is called torch.
+            return Meaning(frozenset({"torch"}), True)
         if self.star_modules and expr.id not in _BUILTINS:
             names = frozenset(f"{module}.{expr.id}" for module in self.star_modules)
             return Meaning(names, len(names) == 1)

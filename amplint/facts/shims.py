@@ -48,7 +48,8 @@ _MISSING = frozenset(
 )
 _GIVES_NAMES = (Import, ImportFrom, Assign, FunctionDef, ClassDef, Pass, If, ExprStmt)
 _EXPECTS_WARNING = frozenset({"warns", "deprecated_call", "assertWarns", "assertWarnsRegex"})
-_WATCHES_WARNINGS = frozenset({"catch_warnings", "filterwarnings"})
+_EXPECTS_ERROR = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+_WATCHES = frozenset({"catch_warnings", "filterwarnings"})
 _PATCHES = frozenset({"patch", "setattr", "object", "dict", "patch_object"})
 
 
@@ -80,7 +81,7 @@ class Shims:
 
     def is_shim(self, node: Node) -> bool:
         """Whether the place is part of a choice between versions of torch, or of a guarded import."""
-        return any(True for _ in self.choices(node)) or self._watches_warnings(node, _WATCHES_WARNINGS)
+        return any(True for _ in self.choices(node)) or self._is_under(node, _WATCHES)
 
     def is_for_old_torch(self, node: Node, api: Api) -> bool:
         """Whether the place was written for versions of torch that lack the replacement of a deprecated API."""
@@ -88,7 +89,22 @@ class Shims:
 
     def expects_warning(self, node: Node) -> bool:
         """Whether the place stands in a test that the deprecation warning appears."""
-        return self._watches_warnings(node, _EXPECTS_WARNING)
+        return self._is_under(node, _EXPECTS_WARNING)
+
+    def is_tried(self, node: Node) -> bool:
+        """Whether the place is run to see if it raises: in a `try` for missing names, or under `pytest.raises`."""
+        if any(choice.is_try for choice in self.choices(node)):
+            return True
+        return self._is_under(node, _EXPECTS_ERROR)
+
+    def is_skipped(self, node: Node) -> bool:
+        """Whether a decorator around the place asks for a version, as `pytest.mark.skipif` does."""
+        for outer in self._index.ancestors(node):
+            for decorator in outer.decorators if isinstance(outer, FunctionDef | ClassDef) else ():
+                arguments = decorator.args if isinstance(decorator, Call) else ()
+                if any(gate(argument.value, self._facts.names) is not None for argument in arguments):
+                    return True
+        return False
 
     def is_patched(self, api: Api) -> bool:
         """Whether the module puts something else in the place of the API, in torch's own namespace."""
@@ -151,7 +167,7 @@ class Shims:
             if not isinstance(earlier, If):
                 if isinstance(earlier, Try) and _leaves(earlier.body):
                     handlers = [h for h in earlier.handlers if _catches_missing(h)]
-                    if handlers and any(self._mentions_amp(part) for part in earlier.body):
+                    if handlers and any(self.mentions_amp(part) for part in earlier.body):
                         yield Choice(earlier, Arm(), earlier.body, is_fallback=True)
                 continue
             asked = gate(earlier.test, self._facts.names)
@@ -164,7 +180,7 @@ class Shims:
 
     def _is_name_choice(self, attempt: Try, handlers: list[ExceptHandler]) -> bool:
         """Whether a `try` picks what is there, rather than guarding a piece of work."""
-        if any(self._mentions_amp(handler) for handler in handlers):
+        if any(self.mentions_amp(handler) for handler in handlers):
             return True
         if all(isinstance(statement, _GIVES_NAMES) for statement in attempt.body):
             return True
@@ -196,13 +212,14 @@ class Shims:
             for node in walk(part)
         )
 
-    def _mentions_amp(self, part: Node) -> bool:
+    def mentions_amp(self, part: Node) -> bool:
+        """Whether the AMP API is named in a piece of code."""
         uses = self._facts.uses
         return any(part.span.contains(use.node.span) for use in uses.all) or any(
             part.span.contains(found.alias.span) for found in uses.imported
         )
 
-    def _watches_warnings(self, node: Node, words: frozenset[str]) -> bool:
+    def _is_under(self, node: Node, words: frozenset[str]) -> bool:
         for outer in self._index.ancestors(node):
             if isinstance(outer, With):
                 contexts: list[Expr] = [item.context for item in outer.items]

@@ -86,6 +86,9 @@ def _gate(expr: Expr, names: Names, budget: int) -> Gate | None:
             return _joined(op, [_gate(value, names, budget - 1) for value in values])
         case Compare(left=left, ops=(op,), comparators=(right,)):
             return _comparison(left, op, right, names, budget)
+        case Compare(left=left, ops=ops, comparators=comparators):
+            pairs = zip((left, *comparators), ops, comparators, strict=False)
+            return _joined("and", [_comparison(a, op, b, names, budget) for a, op, b in pairs])
         case Call():
             return _call(expr, names)
         case Name() | Attribute():

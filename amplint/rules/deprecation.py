@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from amplint.facts.gather import Facts
-from amplint.facts.migration import Plan, plan_dotted, plan_import, replacement
+from amplint.facts.migration import Plan, plan_dotted, plan_import
+from amplint.facts.new_call import replacement
 from amplint.facts.uses import ImportedApi, Role, Use
 from amplint.knowledge.torch_api import Api
 from amplint.model.edit import Applicability, Fix, FixKind
