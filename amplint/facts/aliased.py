@@ -33,6 +33,8 @@ def are_called_with_keywords(aliases: list[Name], facts: "Facts") -> bool:
         for node in facts.index.nodes:
             if not isinstance(node, Name) or node.id != alias.id or node in own:
                 continue
+            if not set(facts.names.lookup(node.id, node)) & set(bindings):
+                continue
             call = facts.index.parents[node]
             if not isinstance(call, Call) or call.func is not node:
                 return False

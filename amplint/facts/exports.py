@@ -12,14 +12,12 @@ if TYPE_CHECKING:
 def is_exported(binding: Binding, facts: "Facts") -> bool:
     """Whether another module may import the bound name from here.
 
-    True for names of a package's `__init__`, in `__all__`, imported `as` themselves, or imported by a module of the
-    context.
+    True for names of a package's `__init__`, in `__all__`, or imported by a module of the context. `import x as x` says
+    nothing here: tutorials write it, and type checkers read it as a re-export in stubs alone.
     """
     if not isinstance(binding.scope, Module):
         return False
     if facts.is_package or binding.name in _listed(facts):
-        return True
-    if isinstance(binding.node, Alias) and binding.node.asname == binding.node.name:
         return True
     return any(_takes(importer, facts.dotted_name, binding.name) for importer in facts.context.importers)
 

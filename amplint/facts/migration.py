@@ -4,7 +4,7 @@ Knows nothing of which uses deserve a finding. Refuses wherever a use means some
 subclasses, the class passed on as a value, choices between versions, names that others import.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from amplint.facts.new_call import CUSTOM, RefusedError, call_repairs, target_of
 from amplint.facts.uses import ImportedApi, Role, Use
 from amplint.knowledge.torch_api import PACKAGE_NAMES, Api
 from amplint.model.edit import MoveImport, Repair, Replace
-from amplint.model.tree import Alias, Assign, Call, FunctionDef, Import, ImportFrom, Node
+from amplint.model.tree import Alias, Assign, FunctionDef, Import, ImportFrom, Node
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -35,6 +35,7 @@ class Plan:
 def plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
     """Move names of `from` imports, with every use of each; None where one of them cannot be moved."""
     repairs: list[Repair] = []
+    used: list[Use] = []
     try:
         for each in imported:
             if each.api.is_query:
@@ -43,12 +44,13 @@ def plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
                 _refuse_unless_free(peer.binding, peer.alias, peer.api, facts)
                 repairs.append(MoveImport(peer.alias.span, target_of(peer.api, facts)))
             for use in facts.uses.of(each.binding):
+                used.append(use)
                 repairs += _of_use(use, facts, keeps_name=True)
             if facts.uses.has_unknown_readers(each.binding):
                 raise RefusedError("the name is used in ways that are not understood")
     except RefusedError:
         return None
-    return Plan(tuple(dict.fromkeys(repairs)), _doubt((i.api for i in imported), facts))
+    return Plan(tuple(dict.fromkeys(repairs)), _doubt(used, facts))
 
 
 def plan_dotted(use: Use, facts: "Facts") -> Plan | None:
@@ -65,7 +67,7 @@ def plan_dotted(use: Use, facts: "Facts") -> Plan | None:
                     repairs += _of_use(other, facts, keeps_name=False)
     except RefusedError:
         return None
-    return Plan(tuple(dict.fromkeys(repairs)), _doubt((use.api,), facts))
+    return Plan(tuple(dict.fromkeys(repairs)), _doubt((use,), facts))
 
 
 def _peers(imported: ImportedApi, facts: "Facts") -> list[ImportedApi]:
@@ -155,21 +157,20 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
     return repairs
 
 
-def _doubt(apis: Iterable[Api], facts: "Facts") -> str:
-    kinds = {api.kind for api in apis}
-    if "autocast" in kinds and any(_is_scripted(facts)):
+def _doubt(uses: Sequence[Use], facts: "Facts") -> str:
+    if any(_is_scripted(use, facts) for use in uses if use.api.kind == "autocast"):
         return "TorchScript is used here, which in older torch scripts only the old class"
-    if "GradScaler" in kinds and any(_tests_type(other) for other in _neighbours(facts)):
+    if any(use.api.kind == "GradScaler" for use in uses) and any(_tests_type(other) for other in _neighbours(facts)):
         return "another file tests for the old class, and the new one is not an instance of it"
     return ""
 
 
-def _is_scripted(facts: "Facts") -> Iterator[bool]:
-    for node in facts.index.nodes:
-        if isinstance(node, FunctionDef):
-            yield from (facts.names.canonical(decorator) == "torch.jit.script" for decorator in node.decorators)
-        elif isinstance(node, Call):
-            yield facts.names.canonical(node.func) == "torch.jit.script"
+def _is_scripted(use: Use, facts: "Facts") -> bool:
+    """Whether the use is in a scripted function, or may be in a module that the file scripts."""
+    if any(facts.names.canonical(call.func) == "torch.jit.script" for call in facts.index.calls):
+        return True
+    functions = (outer for outer in facts.index.ancestors(use.node) if isinstance(outer, FunctionDef))
+    return any(facts.names.canonical(d) == "torch.jit.script" for function in functions for d in function.decorators)
 
 
 def _neighbours(facts: "Facts") -> Iterator["Facts"]:
