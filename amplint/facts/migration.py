@@ -33,7 +33,28 @@ class Plan:
 
 
 def plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
-    """Move names of `from` imports, with every use of each; None where one of them cannot be moved."""
+    """Move names of `from` imports, with every use of each; None where one of them cannot be moved.
+
+    Takes along what stands in the same statements, so that the findings of a notebook whose cells repeat an import
+    carry the same repairs.
+    """
+    together = _together(imported, facts)
+    return _plan_import(together, facts) or (_plan_import(imported, facts) if len(together) > len(imported) else None)
+
+
+def _together(imported: Sequence[ImportedApi], facts: "Facts") -> list[ImportedApi]:
+    found = list(imported)
+    for each in found:  # grows while it is walked
+        bindings = facts.names.lookup(each.binding.name, each.statement)
+        for other in facts.uses.imported:
+            is_near = other.statement is each.statement or other.binding in bindings
+            is_alike = other.api.deprecated is not None and (other.api.kind in CUSTOM) == (each.api.kind in CUSTOM)
+            if is_near and is_alike and other not in found:
+                found.append(other)
+    return found
+
+
+def _plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
     repairs: list[Repair] = []
     used: list[Use] = []
     try:

@@ -146,7 +146,7 @@ class Shims:
             asked = gate(outer.test, names)
             if asked is not None:
                 is_body = child in outer.body
-                other_block = outer.orelse if is_body else outer.body
+                other_block = (outer.orelse or self._rest(outer)) if is_body else outer.body
                 yield Choice(outer, asked.yes if is_body else asked.no, other_block, asked)
         elif isinstance(outer, Try) and child in outer.body:
             handlers = [h for h in outer.handlers if _catches_missing(h)]
@@ -156,6 +156,11 @@ class Shims:
             handlers = [child] if _catches_missing(child) else []
             if handlers and self._is_name_choice(outer, handlers):
                 yield Choice(outer, Arm(), outer.body, is_fallback=True)
+
+    def _rest(self, branch: If) -> Block:
+        """What runs where the condition does not hold: the rest of the block, if the branch leaves it."""
+        _, block = self._index.block(branch)
+        return block[block.index(branch) + 1 :] if _leaves(branch.body) else ()
 
     def _left_before(self, holder: Node, statement: Stmt) -> Iterator[Choice]:
         """Statements earlier in the block that leave it for some versions: `if new: return …` and then the old way."""

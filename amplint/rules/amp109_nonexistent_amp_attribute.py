@@ -123,10 +123,12 @@ def _message(dotted: str) -> str:
 
 def _fix(node: Attribute, dotted: str) -> Fix | None:
     meant = torch_api.WELL_MEANT.get(dotted)
-    if meant is None:
+    if meant is None or meant in torch_api.APIS:  # those take other arguments
         return None
-    repairs = (Replace(node.span, f"${{{meant}}}"),)
-    return Fix(f"use `{meant}` (a guess)", FixKind.REPAIR, Applicability.UNSAFE, repairs)
+    owner, _, name = meant.rpartition(".")
+    is_neighbour = dotted.rpartition(".")[0] == owner
+    repair = Replace(node.attr_span, name) if is_neighbour else Replace(node.span, f"${{{meant}}}")
+    return Fix(f"use `{meant}` (a guess)", FixKind.REPAIR, Applicability.UNSAFE, (repair,))
 
 
 def _is_target(node: Attribute, facts: Facts) -> bool:

@@ -16,7 +16,7 @@ from amplint.model.finding import Finding, Note
 from amplint.model.tree import Alias, ImportFrom, Node
 from amplint.rules.rule import Rule
 
-_EDITED_ALONG = (Role.ANNOTATION, Role.TYPE_TEST, Role.TARGET)
+_EDITED_ALONG = (Role.ANNOTATION, Role.TARGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,18 @@ class Deprecation:
                 statements.setdefault(imported.statement, []).append(imported)
         for statement, found in statements.items():
             yield from self._at_import(statement, found, facts)
+        reported: set[Api] = set()
+        tests: list[Use] = []
         for use in facts.uses.all:
-            is_named_here = use.is_dotted or not use.bindings
-            if is_named_here and use.role not in _EDITED_ALONG and self._is_reported(use.api, use.node, facts):
+            if not (use.is_dotted or not use.bindings) or not self._is_reported(use.api, use.node, facts):
+                continue
+            if use.role is Role.TYPE_TEST:
+                tests.append(use)
+            elif use.role not in _EDITED_ALONG:
+                reported.add(use.api)
                 yield self._at_use(use, facts)
+        # Where nothing edits them along, type tests are reported: they are false for objects of the new class.
+        yield from (self._at_use(use, facts) for use in tests if use.api not in reported)
 
     def _is_reported(self, api: Api, place: Node, facts: Facts) -> bool:
         if api.kind not in self.kinds or api.deprecated is None or replacement(api, facts) is None:
@@ -81,10 +89,15 @@ class Deprecation:
         aliases = [b.node for b in use.bindings if isinstance(b.node, Alias)]
         notes = tuple(Note(alias.span, "imported here") for alias in aliases if alias.name != "torch")
         example = self.call.format(name=new.name, device=use.api.device)
+        message = f"`{use.api.name}` is deprecated since torch 2.4: use `{example}`"
+        if use.role is Role.TYPE_TEST:
+            message = (
+                f"no object of `{new.name}` is an instance of the deprecated `{use.api.name}`: test for the new class"
+            )
         return self.rule.finding(
             facts,
             use.node,
-            f"`{use.api.name}` is deprecated since torch 2.4: use `{example}`",
+            message,
             notes=notes,
             fix=self._fix(plan_dotted(use, facts), f"use `{new.name}` and name the device", facts),
         )

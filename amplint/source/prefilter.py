@@ -5,7 +5,7 @@ search for one word takes a quarter to half a microsecond a kilobyte, a regular 
 """
 
 _TORCH = b"torch"
-_ALONE = (b"caler", b"Accelerator(")
+_ALONE = (b"caler", b"Accelerator(", b"apex")
 _WORDS = (
     b"autocast",
     b".amp",
@@ -13,11 +13,12 @@ _WORDS = (
     b"unscale_",
     b"custom_fwd",
     b"custom_bwd",
-    b"apex",
     b"fp16",
     b"mixed_precision",
     b"ccelerat",
     b"amplint",
+    b"allow_bf16",
+    b"allow_fp16",
 )
 _EVENTS = (b"backward", b"clip_grad", b"step(", b"zero_grad", b".grad", b"state_dict", b"torch.save")
 
@@ -25,8 +26,8 @@ _EVENTS = (b"backward", b"clip_grad", b"step(", b"zero_grad", b".grad", b"state_
 def may_concern(raw: bytes) -> bool:
     """Whether a file is worth parsing.
 
-    A scaler may be used where torch is not named (`def step(scaler, loss): …`), an accelerator too; every other word
-    only counts beside it.
+    A scaler may be used where torch is not named (`def step(scaler, loss): …`), an accelerator and apex too; every
+    other word only counts beside it.
     """
     if any(word in raw for word in _ALONE):
         return True
