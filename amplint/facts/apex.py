@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.model.tree import Alias, Attribute, If, Import, ImportFrom, Module, Name, Node, Try
+from amplint.model.tree import Alias, Attribute, Constant, If, Import, ImportFrom, Module, Name, Node, Try
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -76,6 +76,7 @@ def _is_guarded(alias: Alias, facts: "Facts") -> bool:
     for outer in facts.index.ancestors(alias):
         if isinstance(outer, Try):
             return True
-        if isinstance(outer, If) and isinstance(facts.index.scope(outer), Module):
+        is_question = isinstance(outer, If) and not isinstance(outer.test, Constant)
+        if is_question and isinstance(facts.index.scope(outer), Module):
             return True
     return False

@@ -12,11 +12,11 @@ from amplint.facts.aliased import aliases_of, are_called_with_keywords
 from amplint.facts.exports import is_exported
 from amplint.facts.inherited import may_inherit
 from amplint.facts.names import Binding
-from amplint.facts.new_call import CUSTOM, RefusedError, call_repairs, target_of
+from amplint.facts.new_call import CUSTOM, RefusedError, call_repairs, replacement, target_of
 from amplint.facts.uses import ImportedApi, Role, Use
 from amplint.knowledge.torch_api import PACKAGE_NAMES, Api
 from amplint.model.edit import MoveImport, Repair, Replace
-from amplint.model.tree import Alias, Assign, FunctionDef, Import, ImportFrom, Node
+from amplint.model.tree import Alias, Assign, FunctionDef, Import, ImportFrom, Node, dotted
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -35,11 +35,14 @@ class Plan:
 def plan_import(imported: Sequence[ImportedApi], facts: "Facts") -> Plan | None:
     """Move names of `from` imports, with every use of each; None where one of them cannot be moved.
 
-    Takes along what stands in the same statements, so that the findings of a notebook whose cells repeat an import
-    carry the same repairs.
+    Takes along what stands in the same statements, the other family of names too, so that all findings there carry
+    the same repairs and their order does not matter; where that cannot be, the names alone.
     """
-    together = _together(imported, facts)
-    return _plan_import(together, facts) or (_plan_import(imported, facts) if len(together) > len(imported) else None)
+    for group in (_together(imported, facts), imported):
+        plan = _plan_import(group, facts)
+        if plan is not None:
+            return plan
+    return None
 
 
 def _together(imported: Sequence[ImportedApi], facts: "Facts") -> list[ImportedApi]:
@@ -48,8 +51,7 @@ def _together(imported: Sequence[ImportedApi], facts: "Facts") -> list[ImportedA
         bindings = facts.names.lookup(each.binding.name, each.statement)
         for other in facts.uses.imported:
             is_near = other.statement is each.statement or other.binding in bindings
-            is_alike = other.api.deprecated is not None and (other.api.kind in CUSTOM) == (each.api.kind in CUSTOM)
-            if is_near and is_alike and other not in found:
+            if is_near and other.api.deprecated is not None and other not in found:
                 found.append(other)
     return found
 
@@ -109,7 +111,7 @@ def _of_use(use: Use, facts: "Facts", *, keeps_name: bool) -> list[Repair]:
     """The repairs at one use. keeps_name says that its import moves, so that the name stays as it is written."""
     if facts.shims.is_shim(use.node):
         raise RefusedError("part of a choice")
-    name = use.root.id if keeps_name else _spelled(target_of(use.api, facts), use, facts)
+    name = (dotted(use.node) or "") if keeps_name else _spelled(target_of(use.api, facts), use, facts)
     if use.role is Role.DECORATOR and use.api.kind in CUSTOM:
         return [Replace(use.node.span, f'{name}(device_type="{use.api.device}")')]
     renamed: list[Repair] = [] if keeps_name else [Replace(use.node.span, name)]
@@ -158,9 +160,7 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
     if binding.canonical not in PACKAGE_NAMES or facts.shims.is_shim(alias) or is_exported(binding, facts):
         return None
     uses = facts.uses.of(binding)
-    is_whole = not facts.uses.has_unknown_readers(binding) and all(
-        (u.api.kind in CUSTOM) == (use.api.kind in CUSTOM) and u.api.replacement is not None for u in uses
-    )
+    is_whole = not facts.uses.has_unknown_readers(binding) and all(u.api.replacement is not None for u in uses)
     if not is_whole or not facts.settings.target.has(1, 13):
         return None
     statement = facts.index.parents[alias]
@@ -172,7 +172,7 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
     else:
         return None
     for each in uses:
-        if each.role is Role.DECORATOR or each.role is Role.ALIAS:
+        if each.role is Role.ALIAS or replacement(each.api, facts) is None:
             return None
         repairs += _of_use(each, facts, keeps_name=True)
     return repairs
