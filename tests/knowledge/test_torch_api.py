@@ -62,7 +62,7 @@ def test_replacements_exist_and_are_not_deprecated() -> None:
 def test_deprecated_names_warn(name: str) -> None:
     function = resolve(name)
     arguments: list[object] = []
-    if name.endswith("_bwd") or name.endswith("_fwd"):
+    if name.endswith(("_bwd", "_fwd")):
         arguments = [lambda ctx, x: x]
     elif "set_" in name:
         arguments = [torch.bfloat16 if name.endswith("_dtype") else False]
