@@ -136,14 +136,30 @@ class Page:
         return "    "
 
     @cached_property
+    def quote(self) -> str:
+        """The quote that most string literals of the program have; double quotes where there are as many of both."""
+        counts = {"'": 0, '"': 0}
+        for node in self._strings:
+            text = self.text(node.span).lstrip("rRbBuUfFtT")
+            if text[:3] not in ("'''", '"""'):
+                counts[text[0]] += 1
+        return "'" if counts["'"] > counts['"'] else '"'
+
+    @cached_property
+    def _strings(self) -> list[Node]:
+        return [
+            node
+            for node in walk(self.module)
+            if isinstance(node, JoinedString)
+            or (isinstance(node, ConstantNode) and isinstance(node.value, str | bytes))
+        ]
+
+    @cached_property
     def string_lines(self) -> frozenset[int]:
         """The lines that start inside a string literal; their white space is data."""
         inside: set[int] = set()
-        for node in walk(self.module):
-            if isinstance(node, JoinedString) or (
-                isinstance(node, ConstantNode) and isinstance(node.value, str | bytes)
-            ):
-                inside.update(range(node.span.line + 1, node.span.end_line + 1))
+        for node in self._strings:
+            inside.update(range(node.span.line + 1, node.span.end_line + 1))
         return frozenset(inside)
 
     # --- tree

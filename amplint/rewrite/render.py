@@ -35,7 +35,7 @@ class Refusal:
 def render(page: Page, repairs: Sequence[Repair], speller: Speller) -> tuple[Edit, ...] | Refusal:
     """Edits that make all the repairs together. No two of them overlap or touch."""
     try:
-        edits = _Rendering(page, Spelling(speller)).edits(repairs)
+        edits = _Rendering(page, Spelling(speller, page.quote)).edits(repairs)
         return tuple(_joined(page, edits))
     except RefusedError as refused:
         return Refusal(str(refused))
@@ -108,19 +108,18 @@ def _joined(page: Page, edits: Sequence[Edit]) -> list[Edit]:
             )
         else:
             raise RefusedError("two of its changes overlap")
-    changed = [edit for edit in joined if page.text(edit.span) != edit.text]
-    _refuse_quotes_in_strings(page, changed)
-    return changed
+    return [_fit_for_strings(page, edit) for edit in joined if page.text(edit.span) != edit.text]
 
 
-def _refuse_quotes_in_strings(page: Page, edits: Sequence[Edit]) -> None:
-    """Before Python 3.12 the quotes of an f-string may not stand again inside its braces, nor may a backslash."""
-    quoting = [edit for edit in edits if any(char in edit.text for char in "'\"\\\n")]
-    if not quoting:
-        return
+def _fit_for_strings(page: Page, edit: Edit) -> Edit:
+    """Inside an f-string the other quote is written: before Python 3.12 its own may not stand in its braces."""
+    if not any(char in edit.text for char in "'\"\\\n"):
+        return edit
     for node in walk(page.module):
-        if not isinstance(node, JoinedString):
-            continue
-        start, end = node.span.start, node.span.end
-        if any(start < edit.span.start and edit.span.end < end for edit in quoting):
-            raise RefusedError("the change would put quotes into an f-string")
+        if isinstance(node, JoinedString) and node.span.start < edit.span.start and edit.span.end < node.span.end:
+            own = page.text(node.span).lstrip("rRbBuUfFtT")[0]
+            other = '"' if own == "'" else "'"
+            if other in edit.text or "\\" in edit.text or "\n" in edit.text:
+                raise RefusedError("the change would put quotes into an f-string")
+            return Edit(edit.span, edit.text.replace(own, other))
+    return edit

@@ -10,6 +10,7 @@ from typing import Protocol
 from amplint.model.span import Span
 from amplint.rewrite.page import RefusedError
 
+_STRING = re.compile(r'"([^"\\\n]*)"')
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 
 # `import torch` makes these packages attributes of it; of the others it is not certain in every version.
@@ -36,13 +37,19 @@ class Speller(Protocol):
 
 @dataclass
 class Spelling:
-    """Writes names for one fix and collects the imports that it needs, each with the first place that needs it."""
+    """Writes names for one fix and collects the imports that it needs, each with the first place that needs it.
+
+    quote is the one that string literals of the program have.
+    """
 
     speller: Speller
+    quote: str = '"'
     imports: dict[str, Span] = field(default_factory=dict)
 
     def spelled(self, code: str, at: Span) -> str:
-        """The code with every placeholder written as the program spells it at the place."""
+        """The code with every placeholder, and its quotes, written as the program writes them at the place."""
+        if self.quote == "'" and "'" not in code:
+            code = _STRING.sub(r"'\1'", code)
         return _PLACEHOLDER.sub(lambda match: self._name(match[1], at), code)
 
     def _name(self, dotted: str, at: Span) -> str:

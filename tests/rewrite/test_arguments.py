@@ -150,9 +150,19 @@ def test_values_are_spelled():
     assert rendered(program, repair, speller=speller) == "import torch as T\nf(dtype=T.float16)\n"
 
 
-def test_quotes_do_not_go_into_an_f_string():
+def test_strings_take_the_quotes_of_the_file():
+    program = "a = ['b', 'c', \"d\"]\nf()\n"
+    assert rendered(program, InsertArgument(span_of(program, "f()"), '"cuda"')).endswith("f('cuda')\n")
+    program = "a = 'b', \"c\"\nf()\n"
+    assert rendered(program, InsertArgument(span_of(program, "f()"), '"cuda"')).endswith('f("cuda")\n')
+
+
+def test_strings_inside_strings_take_the_other_quotes():
     program = 'a = f"{f()}"\n'
-    assert "f-string" in refusal(program, InsertArgument(span_of(program, "f()"), '"cuda"'))
+    assert rendered(program, InsertArgument(span_of(program, "f()"), '"cuda"')) == "a = f\"{f('cuda')}\"\n"
+    program = "a = f'{f()}'\n"
+    assert rendered(program, InsertArgument(span_of(program, "f()"), '"cuda"')) == "a = f'{f(\"cuda\")}'\n"
+    assert "f-string" in refusal(program, InsertArgument(span_of(program, "f()"), r'"\n"'))
 
 
 def test_what_is_no_call_is_refused():
