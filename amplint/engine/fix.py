@@ -13,7 +13,6 @@ from amplint.model.edit import Edit
 from amplint.model.finding import Finding
 from amplint.rewrite.render import Refusal
 from amplint.source.text import Source, SourceError, source_from_bytes
-from amplint.syntax.lower import SyntaxFaultError, lower
 
 MAX_ROUNDS = 10
 
@@ -57,7 +56,8 @@ def fix_files(files: Mapping[str, CheckedFile], policy: FixPolicy, recheck: Rech
     """Apply the fixes that the policy lets through, and check again, until nothing is left to apply.
 
     recheck gets every source that changed so far, and the paths whose text changed since it last held; it gives back
-    these files and all whose findings may have changed with them. After ten rounds without an end, nothing is changed.
+    these files, but those that do not parse, and all whose findings may have changed with them. After ten rounds without
+    an end, nothing is changed.
     """
     run = _Run(dict(files), policy, recheck)
     for _ in range(MAX_ROUNDS):
@@ -164,6 +164,8 @@ class _Run:
             overlay[path] = changed
         state = dict(self.recheck(overlay, chosen.keys()))
         for path in chosen:
+            if path not in state:
+                return "the result could not be checked"
             against = objection(self.state[path].facts, state[path].facts, new_spans(edits[path]))
             if against is not None:
                 return against
@@ -176,11 +178,8 @@ class _Run:
     def _changed(self, file: CheckedFile, edits: Sequence[Edit]) -> Source | str:
         try:
             source = source_from_bytes(file.source.splice(edits), file.source.path)
-            lower(source.program)
         except (SourceError, ValueError) as error:
             return str(error)
-        except (SyntaxFaultError, RecursionError):
-            return "the result would not parse"
         if file.compiles and not compiles(source.program):
             return "the result would not compile"
         return source

@@ -1,6 +1,7 @@
 """Checks and fixes small programs with made-up rules, without settings and without a disk."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 
 from amplint.engine.check import check_module
 from amplint.engine.checked import CheckedFile, FixPolicy
@@ -13,7 +14,7 @@ from amplint.rules.registry import RegisteredRule
 from amplint.rules.rule import Contract, FixAvailability, Rule
 from amplint.source.suppress import suppressions
 from amplint.source.text import Source, source_from_bytes
-from amplint.syntax.lower import lower
+from amplint.syntax.lower import SyntaxFaultError, lower
 
 Repairs = Callable[[Facts, Call], tuple[Repair, ...]]
 
@@ -54,7 +55,11 @@ def fixed(
     first = checked(source_from_bytes(raw, path), list(rules))
 
     def recheck(changed: Mapping[str, Source], touched: Collection[str]) -> dict[str, CheckedFile]:
-        return {name: checked(changed[name], list(rules)) for name in touched}
+        found = {}
+        for name in touched:
+            with suppress(SyntaxFaultError):
+                found[name] = checked(changed[name], list(rules))
+        return found
 
     result = fix_files({path: first}, policy or FixPolicy(), recheck)
     return result.files[path].source.raw.decode("utf-8", "replace"), result

@@ -59,7 +59,7 @@ def test_touching_fixes_wait_for_the_next_round():
         (lambda f, c: (Replace(c.func.span, "(old)"),), "still be found"),
         (lambda f, c: (Replace(c.func.span, "worse"),), "bring a new AMP198"),
         (lambda f, c: (Replace(statement_of(f, c).span, "break"),), "would not compile"),
-        (lambda f, c: (Replace(statement_of(f, c).span, "len("),), "would not parse"),
+        (lambda f, c: (Replace(statement_of(f, c).span, "len("),), "would not compile"),
         (lambda f, c: (Replace(c.func.span, "len"), Replace(c.span, "1")), "overlap"),
         (lambda f, c: (), "it has no fix"),
     ],
@@ -131,6 +131,13 @@ def test_suppressed_findings_are_not_edited():
 def test_a_program_that_did_not_compile_may_stay_so():
     text, _ = fixed("a = ''\nold(a)\nbreak\n", RENAME)
     assert text == "a = ''\nlen(a)\nbreak\n"
+
+
+def test_a_program_that_did_not_compile_must_still_parse():
+    program = "a = ''\nold(a)\nbreak\n"
+    text, result = fixed(program, rule("old", lambda f, c: (Replace(statement_of(f, c).span, "len("),)))
+    assert text == program
+    assert "could not be checked" in result.waiting[0].reason
 
 
 def test_names_that_were_unbound_before_may_stay_so():
