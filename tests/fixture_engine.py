@@ -70,6 +70,16 @@ def report(files: Files, options: Mapping[str, object]) -> Report:
         return run(["."], Resolver(options, root), root, Wanted(jobs=1)).report
 
 
+def fixed_by_run(files: Files, options: Mapping[str, object]) -> dict[str, bytes]:
+    """The files as the whole run would write them."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        _write(root, files)
+        wanted = Wanted(fixes=True, allows_unsafe=True, jobs=1)
+        changed = run(["."], Resolver(options, root), root, wanted).changed
+        return dict(files) | {path.relative_to(root).as_posix(): new.raw for path, _, new in changed}
+
+
 def _write(root: Path, files: Files) -> None:
     for name, raw in files.items():
         path = root / name

@@ -18,7 +18,7 @@ from amplint.rules.rule import FixAvailability
 from amplint.source.text import source_from_bytes
 from tests.fixture_apply import apply_json, cell_sources
 from tests.fixture_cases import Case, cases, goldens, program_of, read_files, write_files
-from tests.fixture_engine import ALL_FIXES, Outcome, check, findings_of, fix, outcome, report
+from tests.fixture_engine import ALL_FIXES, Outcome, check, findings_of, fix, fixed_by_run, outcome, report
 from tests.fixture_oracle import comments, compiles, installed_torch, late_imports, misfits, unbound_names
 
 CASES = cases()
@@ -76,6 +76,11 @@ def test_golden(case: Case, update: bool) -> None:
         golden = dict(zip(case.files, read_files(case.golden).values(), strict=True))
         assert programs(case, after) == programs(case, golden)
         assert after == golden
+
+
+@every_bad
+def test_the_whole_run_fixes_alike(case: Case) -> None:
+    assert fixed_by_run(case.files, case.options) == outcome(case).after
 
 
 @every_bad

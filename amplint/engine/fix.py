@@ -55,9 +55,9 @@ class FixResult:
 def fix_files(files: Mapping[str, CheckedFile], policy: FixPolicy, recheck: Recheck) -> FixResult:
     """Apply the fixes that the policy lets through, and check again, until nothing is left to apply.
 
-    recheck gets every source that changed so far, and the paths whose text changed since it last held; it gives back
-    these files, but those that do not parse, and all whose findings may have changed with them. After ten rounds without
-    an end, nothing is changed.
+    recheck gets every source that changed so far, and the paths whose text changed since it last held. It gives back
+    these files, less those that cannot be checked any more, and all whose findings may have changed with them. After
+    ten rounds without an end, nothing is changed.
     """
     run = _Run(dict(files), policy, recheck)
     for _ in range(MAX_ROUNDS):

@@ -30,13 +30,14 @@ def checked_files(session: Session, sources: Mapping[Path, Source]) -> dict[str,
 
 
 class _FixRun:
-    """The named files by the path that findings give, and who reported into whom."""
+    """The named files by the path that findings give, who reported into whom, and which rules failed on them."""
 
     def __init__(self, session: Session, sources: Mapping[Path, Source]) -> None:
         self._session = session
         self._sources = dict(sources)
         self._places = {source.path: path for path, source in sources.items()}
         self._reporters: dict[str, set[str]] = {}
+        self._failed: dict[str, frozenset[str | None]] = {}
 
     def recheck(self, changed: Mapping[str, Source], touched: Collection[str]) -> dict[str, CheckedFile]:
         """The touched files and all files that what they say may change the findings of, checked in their new light."""
@@ -44,18 +45,23 @@ class _FixRun:
         session = self._session.with_overlay(overlay)
         again = set(touched)
         for shown in touched:
-            again |= {facts.path for facts in session.linker.importers(self._places[shown])} & self._places.keys()
+            importers = (facts.path for facts in session.linker.importers(self._places[shown]))
+            again |= self._places.keys() & set(importers)
         again = self._closed(again)
         places = (self._places[shown] for shown in self._places if shown in again)
         return self.files(session, {path: overlay.get(path, self._sources[path]) for path in places})
 
     def files(self, session: Session, sources: Mapping[Path, Source]) -> dict[str, CheckedFile]:
-        """The files with the findings that stand in them, whichever of these files reported them."""
+        """The files with the findings that stand in them, whichever of these files reported them.
+
+        Those that do not parse, and those in which a rule fails that did not fail before, are left out.
+        """
         inside: dict[str, dict[Finding, None]] = {source.path: {} for source in sources.values()}
         facts: dict[str, Facts] = {}
         for path, source in sources.items():
             checked = session.check(path, source)
-            if checked.facts is not None:
+            failed = frozenset(problem.rule for problem in checked.problems)
+            if checked.facts is not None and failed <= self._failed.setdefault(source.path, failed):
                 facts[source.path] = checked.facts
             for finding in checked.findings:
                 inside.setdefault(finding.path, {})[finding] = None
