@@ -50,6 +50,12 @@ def run(options: argparse.Namespace) -> int:
     )
     done = run_tree(paths, resolver, cwd, wanted)
     report = done.report
+    if settings.baseline or settings.diff_base:
+        from amplint.engine.narrow import narrow
+
+        narrow(report, resolver.top())
+    if settings.add_ignore:
+        return _add_ignores(report, cwd)
     if settings.diff:
         _show_diff(done)
     elif settings.fix:
@@ -62,6 +68,23 @@ def run(options: argparse.Namespace) -> int:
     if settings.diff:
         return FAILED if report.problems else FOUND if done.changed and not settings.exit_zero else CLEAN
     return exit_code(report, settings)
+
+
+def _add_ignores(report: Report, cwd: Path) -> int:
+    """Write a suppression for every finding; what cannot be written is a problem."""
+    from amplint.engine.ignores import with_ignores
+    from amplint.engine.write import write_source
+    from amplint.source.text import Source
+
+    sources = {path: text for path, text in report.texts.items() if isinstance(text, Source)}
+    for path, after in with_ignores(report.findings, sources).items():
+        problem = write_source(cwd / path, sources[path], after, [cwd])
+        if problem is not None:
+            report.problems.append(problem)
+        else:
+            number = sum(finding.path == path for finding in report.findings)
+            print(f"{path}: suppressed {number} finding{'s' if number > 1 else ''}", file=sys.stderr)
+    return FAILED if any(problem.is_fatal for problem in report.problems) else CLEAN
 
 
 def _show_diff(done: Run) -> None:

@@ -80,7 +80,9 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
         found = discover(paths, cwd, setup.limits())
         files, problems = found.files, found.problems
     readings, unread = _read(files, wanted.stdin, {os.path.normpath(path) for path in paths})
-    report = Report(problems=[*problems, *unread], checked=len(files), folder=cwd)
+    report = Report(
+        problems=[*problems, *unread], checked=len(files), files=[file.display for file in files], folder=cwd
+    )
     if not readings:
         return Run(report)
     from amplint.engine.session import Project

@@ -5,6 +5,7 @@ Baselines, SARIF and GitLab know a finding by this, so that they agree.
 
 import hashlib
 from collections import Counter
+from pathlib import Path
 from typing import NamedTuple
 
 from amplint.model.finding import Finding
@@ -13,7 +14,7 @@ from amplint.report.repository import from_root
 
 
 class Fingerprint(NamedTuple):
-    """path is relative to the repository's root; text is a hash of the stripped line; number counts from 0."""
+    """path is relative to a root; text is a hash of the stripped line; number counts from 0."""
 
     path: str
     code: str
@@ -26,12 +27,15 @@ class Fingerprint(NamedTuple):
         return hashlib.sha256("\0".join(map(str, self)).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def fingerprints(report: Report, findings: list[Finding]) -> list[Fingerprint]:
-    """The fingerprint of each of the findings, which come in the order of the report."""
+def fingerprints(report: Report, findings: list[Finding], root: Path | None = None) -> list[Fingerprint]:
+    """The fingerprint of each of the findings, which come in the order of the report.
+
+    Paths are relative to the root, which is the repository's where none is given.
+    """
     seen: Counter[tuple[str, str, str]] = Counter()
     found: list[Fingerprint] = []
     for finding in findings:
-        key = from_root(report, finding.path), finding.code, _line_hash(report, finding)
+        key = from_root(report, finding.path, root), finding.code, _line_hash(report, finding)
         found.append(Fingerprint(*key, seen[key]))
         seen[key] += 1
     return found

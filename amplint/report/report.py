@@ -35,14 +35,16 @@ class AppliedFix:
 class Report:
     """The outcome of a run.
 
-    findings are ordered by path and place. texts hold the files of findings and notes by path; edits are the rendered
-    fixes. folder is the working directory that paths are relative to; pages are the texts of rules by code, where a
-    format asked for them.
+    findings are ordered by path and place; files are the paths that were looked at, checked is their number. texts
+    hold the files of findings and notes by path; edits are the rendered fixes. folder is the working directory that
+    paths are relative to; pages are the texts of rules by code, where a format asked for them. known and unchanged
+    count findings that were left out: those of a baseline, and those on lines that did not change.
     """
 
     findings: list[Finding] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     checked: int = 0
+    files: Sequence[str] = ()
     texts: Mapping[str, Text] = field(default_factory=dict)
     edits: Mapping[Finding, tuple[Edit, ...]] = field(default_factory=dict)
     applied: list[AppliedFix] = field(default_factory=list)
@@ -50,6 +52,8 @@ class Report:
     assumes_target: bool = False
     folder: Path = field(default_factory=Path)
     pages: Mapping[str, str] = field(default_factory=dict)
+    known: int = 0
+    unchanged: int = 0
 
     def waiting(self, applicability: Applicability) -> list[Finding]:
         """The findings whose fix could be applied, if that were asked for."""

@@ -12,10 +12,10 @@ def repository_root(folder: Path) -> Path:
     return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
 
 
-def from_root(report: Report, path: str) -> str:
-    """A file's path relative to the repository's root; a file outside of it keeps its whole path."""
+def from_root(report: Report, path: str, root: Path | None = None) -> str:
+    """A file's path relative to a root (the repository's, where none is given); one outside keeps its whole path."""
     whole = Path(os.path.normpath(report.folder / path))
-    root = repository_root(report.folder)
+    root = root or repository_root(report.folder)
     return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
 
 

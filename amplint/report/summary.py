@@ -18,6 +18,10 @@ def summary(report: Report, *, target: str, is_diff: bool = False) -> Iterator[s
         yield f"Found {_count(len(report.findings), 'finding')} in {_count(files, 'file')} ({checked} checked)."
     elif not report.problems:
         yield f"No findings ({checked} checked)."
+    if report.known:
+        yield f"{_count(report.known, 'known finding')} of the baseline not shown."
+    if report.unchanged:
+        yield f"{_count(report.unchanged, 'finding')} on unchanged lines not shown."
     yield from _waiting(report)
     repaired = [fix.path for fix in report.applied if fix.kind is FixKind.REPAIR]
     waiting = [found.path for found in report.findings if _is_waiting_repair(found.fix)]

@@ -1,0 +1,56 @@
+"""`amplint baseline`: keeps the findings of an old tree in a file, and drops from it what was mended."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from amplint.cli.main import CLEAN, FAILED
+from amplint.cli.parser import add_options, given_values
+from amplint.config.load import Resolver
+from amplint.engine.narrow import baseline_file
+from amplint.engine.tree import Wanted
+from amplint.engine.tree import run as run_tree
+from amplint.report import baseline
+from amplint.report.report import Report
+
+_FLAGS = frozenset(
+    {"config", "isolated", "baseline", "select", "extend_select", "ignore", "exclude", "extend_exclude", "target_torch"}
+    | {"respect_gitignore", "force_exclude"}
+)
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `baseline` and what can be done with it."""
+    parser = commands.add_parser("baseline", help="adopt amplint on an old tree")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, text in (("write", "write down all findings"), ("prune", "drop what no longer occurs")):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("paths", nargs="*", metavar="PATHS", help="files and folders (default: .)")
+        add_options(action, names=_FLAGS)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write or prune the baseline. Raises UsageError."""
+    cwd = Path.cwd()
+    resolver = Resolver(given_values(options), cwd)
+    file = baseline_file(resolver.top())
+    report = run_tree(options.paths or ["."], resolver, cwd, Wanted()).report
+    for problem in report.problems:
+        print(f"amplint: {problem.path}: {problem.message}", file=sys.stderr)
+    if options.action == "write":
+        baseline.write(file, baseline.of_report(report, file.parent))
+        print(f"{file}: {len(report.findings)} findings are known now.", file=sys.stderr)
+        if not resolver.top().settings.baseline:
+            print(f'Set `baseline = "{file.name}"` in the configuration to use it.', file=sys.stderr)
+    else:
+        _prune(file, report)
+    return FAILED if report.problems else CLEAN
+
+
+def _prune(file: Path, report: Report) -> None:
+    old = baseline.read(file)
+    new = baseline.pruned(old, report, file.parent)
+    baseline.write(file, new)
+    dropped = old.counts.total() - new.counts.total()
+    print(f"{file}: {dropped} findings dropped, {new.counts.total()} still known.", file=sys.stderr)
