@@ -40,7 +40,7 @@ class Fixed:
 def fixed_variants(files: Iterable[str], resolver: Resolver, cwd: Path, *, allows_unsafe: bool) -> Fixed:
     """Lint the files of a program and render their fixes."""
     shown = [os.path.relpath(file, cwd) for file in files]
-    report = run_tree(shown, resolver, cwd, Wanted(edits=True)).report
+    report = run_tree(shown, resolver, cwd, Wanted()).report
     fixed = Fixed(report)
     chosen = _chosen(report, FixPolicy(is_unsafe_allowed=allows_unsafe))
     fixed.left = [finding for finding in report.findings if finding not in chosen]
