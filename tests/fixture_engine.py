@@ -10,9 +10,10 @@ from amplint.config.load import Resolver
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix import FixResult
 from amplint.engine.fix_run import checked_files, fix_run
+from amplint.engine.outcome import Wanted
 from amplint.engine.session import Project, Session
 from amplint.engine.setup import Setup
-from amplint.engine.tree import Wanted, run
+from amplint.engine.tree import run
 from amplint.model.finding import Finding
 from amplint.report.report import Report
 from amplint.source.prefilter import may_concern

@@ -18,7 +18,8 @@ from pygls.uris import to_fs_path
 from amplint.adapters.positions import Sheet, difference
 from amplint.config.load import Resolver
 from amplint.config.usage import UsageError
-from amplint.engine.tree import Run, Wanted, run
+from amplint.engine.outcome import Wanted
+from amplint.engine.tree import Run, run
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding
 from amplint.source.text import Source, SourceError, source_from_bytes

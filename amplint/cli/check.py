@@ -10,7 +10,8 @@ from amplint.cli.parser import add_options, given_values
 from amplint.config.load import Resolver
 from amplint.config.settings import Settings
 from amplint.config.usage import UsageError
-from amplint.engine.tree import Run, Wanted
+from amplint.engine.outcome import Wanted
+from amplint.engine.tree import Run
 from amplint.engine.tree import run as run_tree
 from amplint.model.finding import Severity
 from amplint.report.report import Report
@@ -47,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
         allows_unsafe=settings.unsafe_fixes,
         migrations_only=settings.migrations_only,
         jobs=_jobs(settings.jobs),
+        caches=not settings.no_cache,
     )
     done = run_tree(paths, resolver, cwd, wanted)
     report = done.report

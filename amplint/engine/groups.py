@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from amplint.engine.outcome import Outcome, Reading
 from amplint.engine.session import Project, Session
 from amplint.engine.setup import Setup
-from amplint.engine.tree import Outcome, Reading
 
 
 def groups(

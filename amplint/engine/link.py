@@ -70,6 +70,7 @@ class Linker:
         self._shelf = shelf
         self._overlay = dict(overlay or {})
         self._facts: dict[Path, Facts | None] = {}
+        self._uses: defaultdict[Path, set[Path]] = defaultdict(set)
         self.sources: dict[str, Source] = {}
 
     def facts_for(self, path: Path, source: Source) -> Facts:
@@ -80,10 +81,28 @@ class Linker:
             known = self._facts[path] = self._build(path, source)
         return known
 
-    def find(self, name: str, roots: Iterable[Path]) -> Facts | None:
-        """The facts of a module by its absolute name."""
+    def find(self, name: str, roots: Iterable[Path], user: Path) -> Facts | None:
+        """The facts of a module by its absolute name, for a file that imports it."""
         path = self._shelf.folders.locate(name, roots)
-        return self.facts_of(path) if path else None
+        if path is None:
+            return None
+        self._uses[user].add(path)
+        return self.facts_of(path)
+
+    @property
+    def folders(self) -> frozenset[Path]:
+        """The folders whose names decided what imports mean."""
+        return self._shelf.folders.read
+
+    def uses(self, path: Path) -> set[Path]:
+        """Every other file that was looked at for the facts of a file, on whatever way."""
+        found: set[Path] = set()
+        waiting = [path]
+        while waiting:
+            new = self._uses[waiting.pop()] - found
+            found |= new
+            waiting += new
+        return found - {path}
 
     def facts_of(self, path: Path) -> Facts | None:
         """The facts of a file in the context; None where it cannot be read or has no say in mixed precision."""
@@ -149,7 +168,7 @@ class Linker:
         module = self._shelf.lowered(source.program)
         self.sources[source.path] = source
         place = self._place(path, source.program)
-        context = Context(_Modules(self, place), _Importers(self, path), is_complete=True)
+        context = Context(_Modules(self, place, path), _Importers(self, path), is_complete=True)
         settings = self._around.settings(path.parent)
         return Facts(source.path, module, settings, context, place.dotted_name or "__main__", place.is_package)
 
@@ -160,14 +179,15 @@ class _Modules(Mapping[str, Facts]):
     Iteration gives those that its import statements name.
     """
 
-    def __init__(self, linker: Linker, place: _Place) -> None:
+    def __init__(self, linker: Linker, place: _Place, path: Path) -> None:
         self._linker = linker
         self._place = place
+        self._path = path
         self._found: dict[str, Facts | None] = {}
 
     def __getitem__(self, name: str) -> Facts:
         if name not in self._found:
-            self._found[name] = self._linker.find(name, self._place.roots)
+            self._found[name] = self._linker.find(name, self._place.roots, self._path)
         facts = self._found[name]
         if facts is None:
             raise KeyError(name)

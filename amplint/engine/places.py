@@ -13,6 +13,11 @@ class Folders:
     def __init__(self) -> None:
         self._entries: dict[Path, frozenset[str]] = {}
 
+    @property
+    def read(self) -> frozenset[Path]:
+        """The folders whose names were asked for."""
+        return frozenset(self._entries)
+
     def entries(self, folder: Path) -> frozenset[str]:
         """The names in a folder; none where it cannot be read."""
         if folder not in self._entries:

@@ -11,7 +11,7 @@ from amplint.engine.check import check_module
 from amplint.engine.link import Linker, Shelf, Surroundings
 from amplint.engine.places import ROOT_MARKS
 from amplint.engine.setup import Setup
-from amplint.engine.silence import Silenced, silence
+from amplint.engine.silence import silence
 from amplint.facts.gather import Facts
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Problem, Severity
@@ -19,6 +19,7 @@ from amplint.model.span import Span
 from amplint.rules.registry import all_rules
 from amplint.source.discover import discover
 from amplint.source.prefilter import may_concern
+from amplint.source.suppress import Silenced
 from amplint.source.text import Source, SourceError, read_bytes
 from amplint.syntax.lower import SyntaxFaultError
 

@@ -83,6 +83,16 @@ class Setup:
         found = None if is_isolated else project_torch(folder)
         return TargetTorch(found, is_assumed=False) if found else TargetTorch()
 
+    def fingerprint(self, folder: Path) -> str:
+        """A text that changes whenever the settings of a folder would let something else be found there."""
+        found = self.settings(folder)
+        settings = found.settings
+        is_auto = settings.target_torch == "auto" and not settings.isolated
+        target = project_torch(folder) if is_auto else settings.target_torch
+        lists = (settings.fixable, settings.unfixable, settings.extend_safe_fixes, settings.extend_unsafe_fixes)
+        names = (settings.scaler_names, settings.clip_functions, settings.src, settings.per_file_ignores)
+        return repr((str(found.root), found.layers, target, lists, names))
+
     def source_roots(self, folder: Path) -> tuple[Path, ...]:
         """The folders from which absolute imports are found."""
         found = self.settings(folder)

@@ -1,23 +1,14 @@
 """Which findings comments silence, and which of the comments silenced none; knows no file and no settings."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding
 from amplint.rules.registry import all_rules
-from amplint.source.suppress import Suppression, Suppressions, suppressions
+from amplint.source.suppress import Silenced, Suppression, Suppressions, suppressions
 
 UNUSED_CODE = "AMP001"
 UNKNOWN_CODE = "AMP002"
-
-
-@dataclass(frozen=True)
-class Silenced:
-    """The suppressions that were of use, each with its file, and all those of the checked file."""
-
-    used: frozenset[tuple[str, Suppression]] = frozenset()
-    present: Suppressions | None = None
 
 
 def silence(findings: Iterable[Finding], facts: Mapping[str, Facts], checked: str) -> tuple[list[Finding], Silenced]:

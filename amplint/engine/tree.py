@@ -4,61 +4,26 @@ Several processes are used only where they pay, and change nothing in what is fo
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplint.config.load import Resolver
+from amplint.engine.outcome import Outcome, Reading, Wanted
 from amplint.engine.processes import Processes
+from amplint.engine.recall import open_cache, recalled, remember
 from amplint.engine.setup import Setup
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding, Problem
-from amplint.report.report import AppliedFix, Report
+from amplint.report.report import Report
 from amplint.source.discover import FoundFile, discover
 from amplint.source.prefilter import may_concern
 from amplint.source.text import Source, SourceError, read_bytes
 
 if TYPE_CHECKING:
+    from amplint.engine.cache import Cache
     from amplint.engine.session import Project
-    from amplint.engine.silence import Silenced
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a run is to do beside checking: stdin is the text of the one file named `-`."""
-
-    stdin: bytes | None = None
-    fixes: bool = False
-    allows_unsafe: bool = False
-    migrations_only: bool = False
-    jobs: int | None = None
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A file of the run whose bytes may concern AMP."""
-
-    file: FoundFile
-    raw: bytes
-
-
-@dataclass
-class Outcome:
-    """What checking one file gave, in a form that travels between processes."""
-
-    path: Path
-    shown: str
-    source: Source | None = None
-    fixed: Source | None = None
-    findings: tuple[Finding, ...] = ()
-    problems: list[Problem] = field(default_factory=list)
-    silenced: "Silenced | None" = None
-    texts: dict[str, Source] = field(default_factory=dict)
-    edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
-    applied: list[AppliedFix] = field(default_factory=list)
-    refused: list[tuple[Finding, str]] = field(default_factory=list)
-    assumes_target: bool = False
 
 
 @dataclass
@@ -79,25 +44,50 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
     else:
         found = discover(paths, cwd, setup.limits())
         files, problems = found.files, found.problems
-    readings, unread = _read(files, wanted.stdin, {os.path.normpath(path) for path in paths})
+    cache = open_cache(setup, paths) if wanted.caches and wanted.stdin is None else None
+    readings, unread = _read(files, wanted.stdin, {os.path.normpath(path) for path in paths}, cache)
     report = Report(
         problems=[*problems, *unread], checked=len(files), files=[file.display for file in files], folder=cwd
     )
-    if not readings:
-        return Run(report)
+    known = recalled(cache, setup, files, readings) if cache is not None else {}
+    new = [reading for reading in readings if reading.file.path not in known]
+    if new or (readings and wanted.fixes):
+        outcomes = _checked(setup, _project(files, paths, readings, cwd), readings, known, wanted, cache)
+    else:
+        outcomes = [known[reading.file.path] for reading in readings]
+        if cache is not None:
+            remember(cache, ())
+    return _merged(report, setup, outcomes) if outcomes else Run(report)
+
+
+def _project(files: Sequence[FoundFile], paths: Sequence[str], readings: Sequence[Reading], cwd: Path) -> "Project":
     from amplint.engine.session import Project
 
     walked = [Path(os.path.normpath(cwd / path)) for path in paths]
-    project = Project(
+    return Project(
         {file.path: file.display for file in files},
         tuple(path for path in walked if path.is_dir()),
         tuple(reading.file.path for reading in readings),
     )
-    with Processes(wanted.jobs, len(readings)) as processes:
-        outcomes = processes.each("work", setup, project, _chunks(readings, processes.count), wanted)
-        if wanted.fixes:
-            outcomes = _fixed(setup, project, readings, outcomes, wanted, processes)
-    return _merged(report, setup, outcomes)
+
+
+def _checked(
+    setup: Setup,
+    project: "Project",
+    readings: list[Reading],
+    known: Mapping[Path, Outcome],
+    wanted: Wanted,
+    cache: "Cache | None",
+) -> list[Outcome]:
+    """An outcome for each reading, in their order: those that are known, the others by checking; then fixes."""
+    new = [reading for reading in readings if reading.file.path not in known]
+    with Processes(wanted.jobs, len(readings) if wanted.fixes else len(new)) as processes:
+        found = processes.each("work", setup, project, _chunks(new, processes.count), wanted) if new else []
+        if cache is not None:
+            remember(cache, found)
+        by_path = {**known, **{outcome.path: outcome for outcome in found}}
+        outcomes = [by_path[reading.file.path] for reading in readings]
+        return _fixed(setup, project, readings, outcomes, wanted, processes) if wanted.fixes else outcomes
 
 
 def _fixed(
@@ -119,24 +109,34 @@ def _fixed(
     return [again.get(outcome.path, outcome) for outcome in outcomes]
 
 
-def _read(files: Sequence[FoundFile], stdin: bytes | None, named: set[str]) -> tuple[list[Reading], list[Problem]]:
+def _read(
+    files: Sequence[FoundFile], stdin: bytes | None, named: set[str], cache: "Cache | None"
+) -> tuple[list[Reading], list[Problem]]:
     readings: list[Reading] = []
     problems: list[Problem] = []
     for file in files:
+        stamp = cache.known(file.path) if cache is not None else None
+        if stamp is not None:
+            if stamp.concerns:
+                readings.append(Reading(file, stamp.size))
+            continue
         try:
             raw = read_bytes(file.path) if stdin is None else stdin
         except SourceError as error:
             if file.path.exists() or file.display in named:
                 problems.append(Problem(file.display, str(error)))
             continue
-        if may_concern(raw):
-            readings.append(Reading(file, raw))
+        concerns = may_concern(raw)
+        if cache is not None:
+            cache.read(file.path, raw, concerns)
+        if concerns:
+            readings.append(Reading(file, len(raw), raw))
     return readings, problems
 
 
 def _chunks(readings: list[Reading], count: int) -> list[list[Reading]]:
     """Neighbouring files together, since they share context; chunks of about the same number of bytes."""
-    limit = sum(len(reading.raw) for reading in readings) / count
+    limit = sum(reading.size for reading in readings) / count
     chunks: list[list[Reading]] = [[]]
     size = 0
     for reading in readings:
@@ -144,13 +144,11 @@ def _chunks(readings: list[Reading], count: int) -> list[list[Reading]]:
             chunks.append([])
             size = 0
         chunks[-1].append(reading)
-        size += len(reading.raw)
+        size += reading.size
     return chunks
 
 
 def _merged(report: Report, setup: Setup, outcomes: list[Outcome]) -> Run:
-    from amplint.engine.silence import comment_findings
-
     changed: list[tuple[Path, Source, Source]] = []
     used = {pair for outcome in outcomes if outcome.silenced for pair in outcome.silenced.used}
     findings: dict[Finding, None] = {}
@@ -159,7 +157,9 @@ def _merged(report: Report, setup: Setup, outcomes: list[Outcome]) -> Run:
     for outcome in outcomes:
         report.problems += outcome.problems
         findings.update(dict.fromkeys(outcome.findings))
-        if outcome.silenced and outcome.silenced.present:
+        if outcome.silenced and outcome.silenced.present and outcome.silenced.present.entries:
+            from amplint.engine.silence import comment_findings
+
             own = comment_findings(outcome.shown, outcome.silenced.present, used, setup.codes(outcome.path))
             findings.update(dict.fromkeys(own))
         texts |= outcome.texts

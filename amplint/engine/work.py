@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
+from amplint.engine.outcome import Outcome, Reading, Wanted
+from amplint.engine.recall import imports_digest
 from amplint.engine.session import Checked, Project, Session
 from amplint.engine.setup import Setup
-from amplint.engine.tree import Outcome, Reading, Wanted
 from amplint.model.edit import Applicability
 from amplint.model.finding import Finding, Problem
 from amplint.report.report import AppliedFix
@@ -41,6 +42,9 @@ def _fill(outcome: Outcome, session: Session, source: Source, checked: Checked) 
     outcome.problems += checked.problems
     outcome.silenced = checked.silenced
     outcome.texts = {source.path: source}
+    outcome.uses = frozenset(session.linker.uses(outcome.path))
+    outcome.folders = session.linker.folders
+    outcome.imports = imports_digest(source.program)
     if checked.facts is not None:
         outcome.assumes_target = checked.facts.settings.target.is_assumed
     for finding in checked.findings:

@@ -42,12 +42,12 @@ class Suppression:
         return self.selector.upper() == code or self.selector.lower() == name
 
 
+@dataclass(frozen=True, slots=True)
 class Suppressions:
-    """All suppressions of one program."""
+    """All suppressions of one program; own_lines are the lines that hold nothing but a comment."""
 
-    def __init__(self, entries: Sequence[Suppression], own_lines: frozenset[int]) -> None:
-        self.entries = tuple(entries)
-        self._own_lines = own_lines
+    entries: tuple[Suppression, ...]
+    own_lines: frozenset[int]
 
     def __bool__(self) -> bool:
         return bool(self.entries)
@@ -66,14 +66,22 @@ class Suppressions:
         if entry.kind is SuppressionKind.NOQA or not entry.is_own_line or line >= statement.line:
             return False
         # A suppression may be followed by other comments of the same block.
-        return all(between in self._own_lines for between in range(line, statement.line))
+        return all(between in self.own_lines for between in range(line, statement.line))
+
+
+@dataclass(frozen=True)
+class Silenced:
+    """The suppressions that were of use, each with its file, and all those of the checked file."""
+
+    used: frozenset[tuple[str, Suppression]] = frozenset()
+    present: Suppressions | None = None
 
 
 def suppressions(comments: Sequence[Comment]) -> Suppressions:
     """What the comments of a program suppress."""
     own_lines = frozenset(comment.span.line for comment in comments if comment.is_own_line)
     entries = [entry for comment in comments for entry in _entries(comment)]
-    return Suppressions(entries, own_lines)
+    return Suppressions(tuple(entries), own_lines)
 
 
 def _entries(comment: Comment) -> Iterator[Suppression]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from amplint.config.load import Resolver
-from amplint.engine.tree import Run, Wanted, run
+from amplint.engine.outcome import Wanted
+from amplint.engine.tree import Run, run
 from amplint.engine.write import write_source
 from amplint.model.finding import Finding
 from amplint.report.json import record

@@ -1,0 +1,62 @@
+"""What a run asks of each file and what comes back, in forms that travel between processes; does nothing itself."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amplint.model.edit import Edit
+from amplint.model.finding import Finding, Problem
+from amplint.report.report import AppliedFix
+from amplint.source.discover import FoundFile
+from amplint.source.suppress import Silenced
+from amplint.source.text import Source, read_bytes
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run is to do beside checking: stdin is the text of the one file named `-`."""
+
+    stdin: bytes | None = None
+    fixes: bool = False
+    allows_unsafe: bool = False
+    migrations_only: bool = False
+    jobs: int | None = None
+    caches: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file of the run whose bytes may concern AMP; size counts them."""
+
+    file: FoundFile
+    size: int
+    known: bytes | None = None
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes. Raises SourceError where they cannot be read, if an earlier run was trusted so far."""
+        return read_bytes(self.file.path) if self.known is None else self.known
+
+
+@dataclass
+class Outcome:
+    """What checking one file gave, in a form that travels between processes.
+
+    uses are the other files that were looked at for it, folders those whose names were; imports is a digest of what
+    its text says it imports.
+    """
+
+    path: Path
+    shown: str
+    source: Source | None = None
+    fixed: Source | None = None
+    findings: tuple[Finding, ...] = ()
+    problems: list[Problem] = field(default_factory=list)
+    silenced: Silenced | None = None
+    texts: dict[str, Source] = field(default_factory=dict)
+    edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
+    applied: list[AppliedFix] = field(default_factory=list)
+    refused: list[tuple[Finding, str]] = field(default_factory=list)
+    assumes_target: bool = False
+    uses: frozenset[Path] = frozenset()
+    folders: frozenset[Path] = frozenset()
+    imports: str = ""
