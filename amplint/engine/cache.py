@@ -27,8 +27,10 @@ _KEPT_RUNS = 16
 _RACY_SECONDS = 2.0
 
 
-def digest(data: bytes) -> str:
-    """A name for bytes."""
+def digest(data: bytes | str) -> str:
+    """A name for bytes or a text; names of files may hold what is no text."""
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogateescape")
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -75,7 +77,7 @@ class Cache:
 
     def accept(self, decisive: Iterable[str]) -> None:
         """Forget all outcomes where anything decisive for all of them changed: this, the version, names in folders."""
-        fingerprint = digest("\0".join((__version__, sys.version, _own_digest(), *decisive)).encode())
+        fingerprint = digest("\0".join((__version__, sys.version, _own_digest(), *decisive)))
         is_same = fingerprint == self._fingerprint
         if not is_same or any(_names(folder) != names for folder, names in self._folders.items()):
             self.entries, self._folders = {}, {}
@@ -163,7 +165,7 @@ class Cache:
 
 def cache_for(root: Path, arguments: Iterable[str]) -> Cache:
     """The memory of runs in a folder with the same arguments."""
-    cache = Cache(root / FOLDER / f"{digest(chr(0).join(arguments).encode())}.json")
+    cache = Cache(root / FOLDER / f"{digest(chr(0).join(arguments))}.json")
     cache.load()
     return cache
 
@@ -172,7 +174,7 @@ def _own_digest() -> str:
     """Sizes and times of amplint's own files: an edited installation must not trust what it found before."""
     package = Path(__file__).parent.parent
     files = sorted(package.rglob("*.py"))
-    return digest(repr([(path.name, (s := path.stat()).st_size, s.st_mtime_ns) for path in files]).encode())
+    return digest(repr([(path.name, (s := path.stat()).st_size, s.st_mtime_ns) for path in files]))
 
 
 def _names(folder: str) -> str:
@@ -181,7 +183,7 @@ def _names(folder: str) -> str:
         names = sorted(name for name in os.listdir(folder) if not name.startswith(".") and name != "__pycache__")
     except OSError:
         return ""
-    return digest("\0".join(names).encode("utf-8", "surrogateescape"))
+    return digest("\0".join(names))
 
 
 def _make_folder(folder: Path) -> None:

@@ -82,4 +82,4 @@ def _imports_of(reading: Reading) -> str:
 
 def imports_digest(program: str) -> str:
     """A name for what a program's text says it imports."""
-    return digest(repr(imports_in(program)).encode())
+    return digest(repr(imports_in(program)))

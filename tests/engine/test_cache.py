@@ -8,7 +8,7 @@ import pytest
 
 from amplint.engine.cache import FOLDER
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 TRAIN = """\
 import torch
 from steps import learn
