@@ -8,7 +8,7 @@ from amplint.cli.main import CLEAN, FAILED
 from amplint.cli.parser import add_options, given_values
 from amplint.config.load import Resolver
 from amplint.engine.narrow import baseline_file
-from amplint.engine.tree import Wanted
+from amplint.engine.outcome import Wanted
 from amplint.engine.tree import run as run_tree
 from amplint.report import baseline
 from amplint.report.report import Report

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from amplint.config.load import Resolver
 from amplint.engine.checked import FixPolicy
-from amplint.engine.tree import Run, Wanted
+from amplint.engine.outcome import Wanted
+from amplint.engine.tree import Run
 from amplint.engine.tree import run as run_tree
 from amplint.model.edit import Edit, Fix
 from amplint.model.finding import Finding

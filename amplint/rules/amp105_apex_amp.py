@@ -9,9 +9,9 @@ reported.
 ## Why it matters
 
 NVIDIA stopped maintaining apex.amp when PyTorch 1.6 brought native AMP. It patches functions and optimizers at run
-time, does not compose with `torch.compile`, FSDP or newer optimizers, and has to be built from source. Opt level O1 is what
-autocast does; O2 (a float16 model with float32 master weights) has no native counterpart. There is no fix: the forward
-pass has to be put under autocast, and where it is only a person knows.
+time, does not compose with `torch.compile`, FSDP or newer optimizers, and has to be built from source. Opt level O1 is
+what autocast does; O2 (a float16 model with float32 master weights) has no native counterpart. There is no fix: the
+forward pass has to be put under autocast, and where it is only a person knows.
 
 ## Where it reports
 
