@@ -1,4 +1,4 @@
-"""Judges the text that fixes made: does it compile, are its names bound.
+"""Judges the text that fixes made: whether it compiles, its names are bound and its AMP calls fit their signatures.
 
 Knows nothing of rules; whether the findings are gone is judged where they are counted.
 """
@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from amplint.engine.spell import FactsSpeller
 from amplint.facts.gather import Facts
+from amplint.knowledge.torch_api import api
 from amplint.model.edit import Edit
 from amplint.model.span import Position, Span
-from amplint.model.tree import Name
+from amplint.model.tree import Call, Name
 
 
 def compiles(program: str) -> bool:
@@ -46,12 +47,35 @@ def new_spans(edits: Sequence[Edit]) -> list[Span]:
 
 def objection(before: Facts, after: Facts, spans: Sequence[Span]) -> str | None:
     """Why the new text in these spans is not right, or None where nothing speaks against it."""
+    for call in after.index.calls:
+        if any(call.span.touches(span) for span in spans) and (misfit := call_misfit(after, call)) is not None:
+            return misfit
     new = [node for node in after.index.nodes if any(span.contains(node.span) for span in spans)]
     unbound = {node.id for node in before.index.nodes if isinstance(node, Name) and not _is_bound(before, node)}
     for node in new:
         if isinstance(node, Name) and node.id not in unbound and not _is_bound(after, node):
             return f"it would use the name `{node.id}`, which is not bound there"
     return None
+
+
+def call_misfit(facts: Facts, call: Call) -> str | None:
+    """Why a call of an AMP name would not bind to its signature; None where it does, or that is not known."""
+    dotted = facts.names.canonical(call.func)
+    known = api(dotted) if dotted is not None else None
+    if known is None or any(argument.star for argument in call.args):
+        return None
+    names = [argument.name for argument in call.args if argument.name is not None]
+    count = len(call.args) - len(names)
+    if count > len(known.positional):
+        return f"`{known.name}` takes at most {len(known.positional)} positional arguments, not {count}"
+    given = [parameter.name for parameter in known.positional[:count]] + names
+    for name in names:
+        if known.param(name) is None:
+            return f"`{known.name}` has no parameter `{name}`"
+        if given.count(name) > 1:
+            return f"`{known.name}` would get `{name}` twice"
+    missing = [parameter.name for parameter in known.params if parameter.default is None]
+    return next((f"`{known.name}` would miss `{name}`" for name in missing if name not in given), None)
 
 
 def _is_bound(facts: Facts, node: Name) -> bool:
