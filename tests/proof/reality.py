@@ -39,9 +39,13 @@ class Choices:
 
 @dataclass
 class Witnessed:
-    """What the runs of a program showed: (line of the program's text, torch's message); whether all were made."""
+    """What the runs of a program showed: (line of the program's text, torch's message); whether all were made.
+
+    stages are those that the scaler holds of the optimizer after the runs that came to their end.
+    """
 
     errors: set[tuple[int, str]] = field(default_factory=set)
+    stages: set[str] = field(default_factory=set)
     is_complete: bool = True
     runs: int = 0
 
@@ -58,7 +62,7 @@ def witness(program: Program, most_runs: int = 64) -> Witnessed:
         choices = Choices(pending.pop())
         found.runs += 1
         try:
-            _run(program, code, choices, found.errors)
+            _run(program, code, choices, found)
         except EndlessError:
             found.is_complete = False
         made = tuple(choices.made)
@@ -66,11 +70,12 @@ def witness(program: Program, most_runs: int = 64) -> Witnessed:
     return found
 
 
-def _run(program: Program, code: CodeType, choose: Choices, errors: set[tuple[int, str]]) -> None:
-    first: list[tuple[int, str]] = []
+def _run(program: Program, code: CodeType, choose: Choices, found: Witnessed) -> None:
+    errors: list[tuple[int, str]] = []
+    pretended = _Torch(errors)
     names: dict[str, Any] = {"ask": choose, "context": nullcontext}
     exec(code, names)
-    names["torch"] = _Torch(first)
+    names["torch"] = pretended
     values = {name: choose() for name in VARIABLES}
     lines = 0
 
@@ -91,11 +96,13 @@ def _run(program: Program, code: CodeType, choose: Choices, errors: set[tuple[in
             trainer.train(_Items(choose))
         else:
             names["train"](*values.values(), _Items(choose))
+        if not errors:
+            found.stages.add(pretended.stage)
     except (RuntimeError, AssertionError, ValueError, KeyError):
         pass
     finally:
         sys.settrace(None)
-        errors.update(first[:1])  # what a clean-up raises after an error is no error of its own
+        found.errors.update(errors[:1])  # what a clean-up raises after an error is no error of its own
 
 
 class _Items:
@@ -115,8 +122,12 @@ class _Torch:
     """The torch module with a scaler that notes the errors of its methods, with the line that called them."""
 
     def __init__(self, errors: list[tuple[int, str]]) -> None:
+        self.made: list[torch.amp.GradScaler] = []
+
         class Scaler(torch.amp.GradScaler):
-            pass
+            def __init__(scaler, *args: Any, **kwargs: Any) -> None:  # noqa: N805
+                super().__init__(*args, **kwargs)
+                self.made.append(scaler)
 
         for name in ("unscale_", "step", "update"):
             setattr(Scaler, name, _noting(getattr(torch.amp.GradScaler, name), errors))
@@ -124,6 +135,12 @@ class _Torch:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(torch, name)
+
+    @property
+    def stage(self) -> str:
+        """What the only scaler holds of the only optimizer."""
+        states = list(self.made[0]._per_optimizer_states.values())
+        return states[0]["stage"].name.lower() if states else "ready"
 
 
 def _noting(method: Callable[..., Any], errors: list[tuple[int, str]]) -> Callable[..., Any]:

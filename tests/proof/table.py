@@ -12,6 +12,7 @@ from tests.proof.programs import Program
 START = State((("s", NEW_SCALER),), (("o", NEW_OPTIMIZER),))
 # What a reader knows who sees the scaler made, but not that an optimizer has no gradients at first.
 SEEN_START = State((("s", NEW_SCALER),), (("o", OptimizerState()),))
+Errors = set[tuple[int, Reason, bool]]
 KINDS = {
     "scaled": (EventKind.SCALE, EventKind.SCALED_BACKWARD),
     "plain": (EventKind.PLAIN_BACKWARD,),
@@ -33,11 +34,16 @@ def feed(state: State, event: str) -> tuple[State, list[Error]]:
     return state, found
 
 
-def table_errors(program: Program, start: State = START) -> set[tuple[int, Reason, bool]]:
+def table_errors(program: Program, start: State = START) -> Errors:
     """(line of the program's text, reason, whether torch raises) of every error on some path."""
+    return table_reading(program, start)[0]
+
+
+def table_reading(program: Program, start: State = START) -> tuple[Errors, set[str]]:
+    """The errors, and the stages that the scaler may hold of the optimizer where the program has come to its end."""
     writer = AmpWriter(program)
     sites = {key: line + writer.lines_before for key, line in writer.sites.items()}
-    found: set[tuple[int, Reason, bool]] = set()
+    found: Errors = set()
 
     def react(state: reference.State, event: str, site: int) -> Iterable[reference.State]:
         assert isinstance(state, State)
@@ -45,5 +51,6 @@ def table_errors(program: Program, start: State = START) -> set[tuple[int, Reaso
         found.update((site, error.reason, error.is_crash) for error in errors)
         return () if any(error.is_crash for error in errors) else (after,)
 
-    reference.Reference(program, sites, react).run(start)
-    return found
+    ends = reference.Reference(program, sites, react).run(start)
+    states = [state for end in ("normal", "return") for _, state in ends.get(end, ())]
+    return found, {state.scaler("s").stage("o").value for state in states if isinstance(state, State)}

@@ -5,25 +5,23 @@ pytest.importorskip("torch")
 from tests.proof.amp import LIKELY, AmpWriter
 from tests.proof.generate import random_programs
 from tests.proof.programs import Program
-from tests.proof.reality import Witnessed, witness
+from tests.proof.reality import witness
 from tests.proof.shrink import shrunk
-from tests.proof.table import table_errors
-
-
-def crashes(program: Program) -> set[int]:
-    return {line for line, _, is_crash in table_errors(program) if is_crash}
+from tests.proof.table import table_reading
 
 
 def disagrees(program: Program) -> bool:
-    """Torch raises where the table does not say so on any path, or the other way round after all runs were made."""
-    seen = witness(program)
-    raised = {line for line, _ in seen.errors}
-    return not raised <= crashes(program) or (seen.is_complete and raised != crashes(program))
+    """Torch raises, or holds a stage, where the table says so of no path; or never does, though all runs were made."""
+    seen, (errors, stages) = witness(program), table_reading(program)
+    raised, crashes = {line for line, _ in seen.errors}, {line for line, _, is_crash in errors if is_crash}
+    if seen.is_complete:
+        return raised != crashes or seen.stages != stages
+    return not (raised <= crashes and seen.stages <= stages)
 
 
 def story(program: Program) -> str:
-    seen: Witnessed = witness(program)
-    return f"{AmpWriter(program).text}\ntorch: {sorted(seen.errors)}\ntable: {sorted(crashes(program))}"
+    seen, (errors, stages) = witness(program), table_reading(program)
+    return f"{AmpWriter(program).text}\ntorch: {seen}\ntable: {sorted(errors)} {sorted(stages)}"
 
 
 @pytest.mark.parametrize("first", [0, 30, 60])
