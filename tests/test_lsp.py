@@ -280,19 +280,19 @@ def test_cells_of_a_notebook_are_one_program(tmp_path: Path) -> None:
 @has_rules
 def test_a_helper_in_another_file_is_followed_and_seen_after_saving(tmp_path: Path) -> None:
     helper = tmp_path / "helper.py"
-    unscales = "def prepare(scaler, optimizer):\n    scaler.unscale_(optimizer)\n"
-    helper.write_text(unscales)
-    text = CLIP.format(comment="; prepare(scaler, optimizer)").replace(
-        "import torch\n", "import torch\nfrom helper import prepare\n", 1
-    )
+    helper.write_text("def prepare(scaler, optimizer):\n    print(scaler.get_scale())\n")
+    calls = "; prepare(scaler, optimizer); scaler.unscale_(optimizer)"
+    text = f"from helper import prepare\n{CLIP.format(comment=calls)}"
 
     async def act(editor: Editor) -> None:
         uri = editor.open(tmp_path / "train.py", text)
         assert await editor.codes(uri) == []
-        helper.write_text("def prepare(scaler, optimizer):\n    pass\n")
+        helper.write_text("def prepare(scaler, optimizer):\n    scaler.unscale_(optimizer)\n")
         editor.published.pop(uri)
         editor.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
-        assert await editor.codes(uri) == ["AMP201"]
+        assert await editor.codes(uri) == ["AMP205"]
+        (diagnostic,) = editor.published[uri]
+        assert helper.as_uri() in [item.location.uri for item in diagnostic.related_information or ()]
 
     session(tmp_path, act)
 

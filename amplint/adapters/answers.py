@@ -6,6 +6,7 @@ from lsprotocol import types
 
 from amplint.adapters.desk import Analysis
 from amplint.adapters.positions import Sheet
+from amplint.engine.ignores import OWN, ignore_edit
 from amplint.model.edit import Applicability
 from amplint.model.finding import Finding, Note, Severity
 from amplint.report.pages import rule_url
@@ -27,12 +28,10 @@ def diagnostics(analysis: Analysis) -> dict[str, list[types.Diagnostic]]:
 
 
 def quick_fixes(analysis: Analysis, uri: str, place: types.Range) -> list[types.CodeAction]:
-    """The fix of each finding that meets a range."""
-    return [
-        _fix(analysis, finding)
-        for finding in analysis.findings
-        if finding.fix is not None and analysis.edits.get(finding) and analysis.sheet.touches(finding.span, uri, place)
-    ]
+    """The fix of each finding that meets a range, and a comment that suppresses it."""
+    met = [finding for finding in analysis.findings if analysis.sheet.touches(finding.span, uri, place)]
+    fixes = [_fix(analysis, finding) for finding in met if finding.fix is not None and analysis.edits.get(finding)]
+    return fixes + [_suppression(analysis, finding) for finding in met if not finding.code.startswith(OWN)]
 
 
 def hover(analysis: Analysis, uri: str, place: types.Range) -> types.Hover | None:
@@ -74,6 +73,17 @@ def _related(analysis: Analysis, note: Note) -> types.DiagnosticRelatedInformati
         if text is not None:
             sheet = Sheet(text, (path.as_uri(),), sheet.units)
     return types.DiagnosticRelatedInformation(sheet.place(note.span), note.message)
+
+
+def _suppression(analysis: Analysis, finding: Finding) -> types.CodeAction:
+    edit = ignore_edit(analysis.sheet.source, finding.statement.line, [finding.code])
+    uri, text_edit = analysis.sheet.text_edit(edit)
+    return types.CodeAction(
+        f"amplint: suppress with # amplint: ignore[{finding.code}]",
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[_diagnostic(analysis, finding)],
+        edit=types.WorkspaceEdit(changes={uri: [text_edit]}),
+    )
 
 
 def _fix(analysis: Analysis, finding: Finding) -> types.CodeAction:
