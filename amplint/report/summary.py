@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from amplint.model.edit import Applicability, FixKind
-from amplint.report.report import Report
+from amplint.report.report import Report, place
 
 
 def summary(report: Report, *, target: str, is_diff: bool = False) -> Iterator[str]:
@@ -23,13 +23,11 @@ def summary(report: Report, *, target: str, is_diff: bool = False) -> Iterator[s
     if report.unchanged:
         yield f"{_count(report.unchanged, 'finding')} on unchanged lines not shown."
     yield from _waiting(report)
-    repaired = [fix.path for fix in report.applied if fix.kind is FixKind.REPAIR]
-    waiting = [found.path for found in report.findings if _is_waiting_repair(found.fix)]
-    if repaired:
-        yield f"Judge the repairs on a real run: amplint verify --no-fix {repaired[0]}"
-    elif waiting:
+    if any(fix.kind is FixKind.REPAIR for fix in report.applied):
+        yield "Judge the repairs on a real run: amplint verify --no-fix SCRIPT"
+    elif any(_is_waiting_repair(found.fix) for found in report.findings):
         flag = "--unsafe-fixes " if not report.waiting(Applicability.SAFE) else ""
-        yield f"Judge the repairs on a real run before applying them: amplint verify {flag}{waiting[0]}"
+        yield f"Judge the repairs on a real run before applying them: amplint verify {flag}SCRIPT"
     if report.assumes_target:
         yield f"No torch version is stated, so {target} is assumed; set `target-torch` to change that."
 
@@ -51,7 +49,9 @@ def _fixed(report: Report, verb: str) -> Iterator[str]:
     yield f"{verb} {_count(len(report.applied), 'finding')}: {', '.join(parts)}."
     for fix in report.applied:
         if fix.kind is FixKind.REPAIR:
-            yield f"  changes training: {fix.path}:{fix.line} {fix.code} {fix.title}"
+            cell, line = place(report, fix.path, fix.line)
+            where = f"{fix.path}:{line}" if cell is None else f"{fix.path}:cell {cell}:{line}"
+            yield f"  changes training: {where} {fix.code} {fix.title}"
 
 
 def _waiting(report: Report) -> Iterator[str]:

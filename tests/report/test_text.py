@@ -111,7 +111,7 @@ def test_summary() -> None:
         "Found 2 findings in 2 files (3 files checked).",
         "1 fix can be applied with --fix.",
         "1 fix needs a choice that only a person can make.",
-        "Judge the repairs on a real run before applying them: amplint verify a,b/tr:ain.py",
+        "Judge the repairs on a real run before applying them: amplint verify SCRIPT",
     ]
     report.findings = []
     report.problems = []
@@ -121,7 +121,7 @@ def test_summary() -> None:
         "Fixed 1 finding: 1 repair.",
         "  changes training: a.py:3 AMP201 insert `scaler.unscale_(optimizer)` before line 3",
         "No findings (3 files checked).",
-        "Judge the repairs on a real run: amplint verify --no-fix a.py",
+        "Judge the repairs on a real run: amplint verify --no-fix SCRIPT",
         "No torch version is stated, so 2.4 is assumed; set `target-torch` to change that.",
     ]
 
