@@ -22,8 +22,9 @@ _MARK = "<<<amplint transcript>>>"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command with the output that its document shows."""
+    """A command as its document shows it, as the shell reads it, and the output that the document shows."""
 
+    shown: str
     text: str
     output: str
 
@@ -35,12 +36,15 @@ def documents() -> list[Path]:
 
 
 def commands(body: str) -> list[Command]:
-    """The commands of a block. Lines that go on after a backslash belong to the command."""
+    """The commands of a block. A line after a backslash, and one that starts with `> `, goes on with the command."""
     found: list[Command] = []
     for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         lines = part.splitlines(keepends=True)
-        last = next(number for number, line in enumerate(lines) if not line.endswith("\\\n"))
-        found.append(Command("".join(lines[: last + 1]), "".join(lines[last + 1 :])))
+        count = 1
+        while count < len(lines) and (lines[count - 1].endswith("\\\n") or lines[count].startswith("> ")):
+            count += 1
+        text = "".join(line.removeprefix("> ") for line in lines[:count])
+        found.append(Command("".join(lines[:count]), text, "".join(lines[count:])))
     return found
 
 
@@ -52,7 +56,7 @@ def with_outputs(text: str) -> str:
     def renewed(block: re.Match[str]) -> str:
         if block["note"]:
             return block[0]
-        parts = [f"$ {c.text}{_kept(c.output, next(outputs))}" for c in commands(block["body"])]
+        parts = [f"$ {c.shown}{_kept(c.output, next(outputs))}" for c in commands(block["body"])]
         return "```console\n" + "".join(parts) + "```"
 
     return _BLOCK.sub(renewed, text)

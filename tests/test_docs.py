@@ -2,7 +2,11 @@
 
 import ast
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -96,7 +100,7 @@ def test_an_output_fits_what_a_document_shows() -> None:
 
 
 def test_a_document_gets_the_outputs_of_its_commands() -> None:
-    shown = "```console\n$ cd docs/examples; ls \\\n  engine.py\nold\n$ false\n```\n"
+    shown = "```console\n$ cd docs/examples; ls \\\n  engine.py\nold\n$ cat <<E >x\n> y\n> E\n$ false\n```\n"
     text = f"{shown}\n<!-- not run: why -->\n```console\n$ x\n```\n"
     expected = text.replace("old\n", "engine.py\n")
     assert transcripts.with_outputs(text) == expected
@@ -139,3 +143,19 @@ def test_links_in_the_readme_lead_somewhere() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     missing = [link for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", text) if not (ROOT / link).exists()]
     assert missing == []
+
+
+@pytest.mark.network
+def test_the_readme_sets_up_and_runs_amplint_with_one_command(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"<!-- command: try -->\n```bash\n(.*?)\n```", readme, re.DOTALL)
+    assert found is not None
+    for part in ("amplint", "docs"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+    for part in ("README.md", "LICENSE", "pyproject.toml"):
+        shutil.copy(ROOT / part, tmp_path)
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    command = ["bash", "-c", found[1].replace("python3 ", f"{sys.executable} ")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "docs/examples/engine.py" in done.stdout
