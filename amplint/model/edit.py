@@ -65,6 +65,15 @@ class DeleteStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveStatement:
+    """Take a statement, with the comments above and behind it, and put it after (or before) another one."""
+
+    statement: Span
+    anchor: Span
+    is_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DedentTail:
     """Move the statements of a block, from the one with this span to the last, out of the enclosing compound."""
 
@@ -114,6 +123,7 @@ Repair = (
     | InsertBefore
     | InsertAfter
     | DeleteStatement
+    | MoveStatement
     | DedentTail
     | InsertArgument
     | NameArgument

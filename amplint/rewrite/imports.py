@@ -59,7 +59,9 @@ def move(page: Page, statement: ImportFrom, moves: Sequence[Move]) -> list[Edit]
     else:
         edits += _names(page, statement).revised({statement.names.index(m.alias) for m in moves}, [], [])
     lines = [f"from {module} import {', '.join(m.text for m in group)}" for module, group in groups.items()]
-    return edits + (statements.insert_before(page, statement, "\n".join(lines)) if lines else [])
+    return edits + (
+        statements.insert_before(page, statement, statements.code_lines(page, "\n".join(lines))) if lines else []
+    )
 
 
 def add(page: Page, line: str, before: int, avoided: Collection[Stmt]) -> list[Edit]:
@@ -77,10 +79,10 @@ def add(page: Page, line: str, before: int, avoided: Collection[Stmt]) -> list[E
         elif not _is_guarded_import(statement):
             break
     if anchor is not None:
-        return statements.insert_after(page, anchor, line)
+        return statements.insert_after(page, anchor, statements.code_lines(page, line))
     if not body or body[0] in avoided:
         raise RefusedError("no place for an import was found")
-    return statements.insert_before(page, body[0], line)
+    return statements.insert_before(page, body[0], statements.code_lines(page, line))
 
 
 def _in_place(page: Page, statement: ImportFrom, group: Sequence[Move]) -> list[Edit]:

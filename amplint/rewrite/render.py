@@ -15,6 +15,7 @@ from amplint.model.edit import (
     InsertArgument,
     InsertBefore,
     MoveImport,
+    MoveStatement,
     NameArgument,
     Repair,
     Replace,
@@ -71,9 +72,14 @@ class _Rendering:
             case Replace(span, code):
                 self.found.append(expressions.replace(page, span, spelled(code, span)))
             case InsertBefore(span, code):
-                self.found += statements.insert_before(page, page.statement(span), spelled(code, span))
+                lines = statements.code_lines(page, spelled(code, span))
+                self.found += statements.insert_before(page, page.statement(span), lines)
             case InsertAfter(span, code):
-                self.found += statements.insert_after(page, page.statement(span), spelled(code, span))
+                lines = statements.code_lines(page, spelled(code, span))
+                self.found += statements.insert_after(page, page.statement(span), lines)
+            case MoveStatement(span, anchor, is_before):
+                moved, to = page.statement(span), page.statement(anchor)
+                self.found += statements.move(page, moved, to, is_before=is_before)
             case DeleteStatement(span):
                 self.deleted.append(page.statement(span))
             case DedentTail(span):

@@ -4,25 +4,33 @@ Knows nothing of what the statements say.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import pairwise
 
 from amplint.model.edit import Edit
-from amplint.model.tree import For, If, Module, Node, Stmt, While, With
+from amplint.model.span import Position
+from amplint.model.tree import For, If, Module, Node, Stmt, While, With, walk
 from amplint.rewrite.page import Page, RefusedError, Suite
 
 _SUPPRESSION = re.compile(r"#\s*(amplint:\s*ignore|noqa)")
 _CODE_UNIT = "    "
 
 
-def insert_before(page: Page, statement: Stmt, code: str) -> list[Edit]:
-    """Put the lines of code before the statement."""
+Lines = Callable[[str], str]  # whole lines at an indentation
+
+
+def code_lines(page: Page, code: str) -> Lines:
+    """The lines of code (themselves indented by four spaces a level), in the file's own unit of indentation."""
+    return lambda indentation: indented(code, indentation, page.unit)
+
+
+def insert_before(page: Page, statement: Stmt, lines: Lines) -> list[Edit]:
+    """Put the lines before the statement."""
     if page.is_elif(statement):
         raise RefusedError("nothing can be put before an `elif`")
     suite = page.suite(statement)
-    indentation = page.suite_indentation(suite)
     start = page.offset(page.head(statement))
-    text = indented(code, indentation, page.unit)
+    text = lines(page.suite_indentation(suite))
     if not page.begins_line(start):
         return _break_before(page, suite, statement, text)
     line = page.head(statement).line
@@ -32,12 +40,12 @@ def insert_before(page: Page, statement: Stmt, code: str) -> list[Edit]:
     return [page.edit(at, at, text + "\n")]
 
 
-def insert_after(page: Page, statement: Stmt, code: str) -> list[Edit]:
-    """Put the lines of code after the statement, behind the comment on its last line."""
+def insert_after(page: Page, statement: Stmt, lines: Lines) -> list[Edit]:
+    """Put the lines after the statement, behind the comment on its last line."""
     if page.is_elif(statement):
         raise RefusedError("nothing can be put after an `elif`")
     suite = page.suite(statement)
-    text = indented(code, page.suite_indentation(suite), page.unit)
+    text = lines(page.suite_indentation(suite))
     following = _next(suite, statement)
     if following is not None and not page.begins_line(page.offset(page.head(following))):
         return _break_before(page, suite, following, text)
@@ -62,6 +70,35 @@ def delete(page: Page, statements: Collection[Stmt]) -> list[Edit]:
             else:
                 edits += _delete_from_line(page, group, statements)
     return edits
+
+
+def move(page: Page, statement: Stmt, anchor: Stmt, *, is_before: bool) -> list[Edit]:
+    """Take the statement and put it after or before another, with the comments right above it and behind it."""
+    if statement is anchor or any(statement is inner for inner in walk(anchor)):
+        raise RefusedError("a statement cannot be moved next to one that holds it")
+    start, end = page.offset(page.head(statement)), page.offset(statement.span.end)
+    first = page.head(statement).line
+    removed = delete(page, [statement])
+    lines = [page.program[start:end]]
+    if page.begins_line(start) and page.ends_line(end):
+        indentation = page.indentation(first)
+        while first > 1 and page.lines[first - 2].startswith(f"{indentation}#"):
+            first -= 1
+        lines = page.lines[first - 1 : statement.span.end_line]
+        if first < page.head(statement).line:
+            at = page.offset(Position(first, 0))
+            removed.append(page.edit(at, page.offset(Position(page.head(statement).line, 0)), ""))
+
+    def written(indentation: str) -> str:
+        old = page.indentation(first)
+        kept = page.string_lines
+        return "\n".join(
+            line if number in kept or not line.strip() else indentation + line.removeprefix(old)
+            for number, line in enumerate(lines, first)
+        )
+
+    insert = insert_before if is_before else insert_after
+    return [*removed, *insert(page, anchor, written)]
 
 
 def dedent_tail(page: Page, first: Stmt) -> list[Edit]:

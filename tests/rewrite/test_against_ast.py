@@ -16,7 +16,7 @@ from amplint.syntax.lower import lower
 from tests.rewrite.rendering import TableSpeller, splice
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "amplint").rglob("*.py"))[:: int(os.environ.get("AMPLINT_EVERY", "12"))]
+FILES = sorted((ROOT / "amplint").rglob("*.py"))[:: int(os.environ.get("AMPLINT_EVERY", "25"))]
 ODD = '''\
 if a: b(); c(d, *e, **f)
 elif g: (h())
@@ -119,7 +119,7 @@ def result(page: Page, *repairs: Repair) -> str:
 
 
 def sampled(items: list) -> list:  # type: ignore[type-arg]
-    return random.Random(0).sample(items, min(len(items), 25))
+    return random.Random(0).sample(items, min(len(items), 15))
 
 
 def blocks(tree: ast.AST) -> Iterator[tuple[list[ast.stmt], int]]:

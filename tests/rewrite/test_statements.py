@@ -1,6 +1,6 @@
 import pytest
 
-from amplint.model.edit import DedentTail, DeleteStatement, InsertAfter, InsertBefore
+from amplint.model.edit import DedentTail, DeleteStatement, InsertAfter, InsertBefore, MoveStatement
 from tests.rewrite.rendering import refusal, rendered, span_of
 
 BEFORE = {
@@ -113,6 +113,38 @@ def test_delete(name):
 def test_dedent_tail(name):
     program, expected = DEDENT[name]
     assert rendered(program, DedentTail(statement_span(program))) == expected
+
+
+MOVE = {
+    "behind": ("X()  # c\na()\nb()\n", "a()", False, "a()\nX()  # c\nb()\n"),
+    "before": ("a()\nb()\nX()  # c\n", "a()", True, "X()  # c\na()\nb()\n"),
+    "with the comments above": ("z()\n# d\n# e\nX()\na()\n", "a()", False, "z()\na()\n# d\n# e\nX()\n"),
+    "out of a block": (
+        "for i in a:\n    b()\n    # d\n    X(\n        1,\n    )  # c\nc()\n",
+        "c()",
+        True,
+        "for i in a:\n    b()\n# d\nX(\n    1,\n)  # c\nc()\n",
+    ),
+    "into a block": ("X()\nif a:\n\tb()\n", "b()", False, "if a:\n\tb()\n\tX()\n"),
+    "the last of its block": ("if a:\n    X()\nb()\n", "b()", False, "if a:\n    pass\nb()\nX()\n"),
+    "from a shared line": ("a(); X()  # c\nb()\n", "b()", False, "a()  # c\nb()\nX()\n"),
+    "to a shared line": ("X()\na(); b()\n", "a()", False, "a()\nX()\nb()\n"),
+    "the neighbour": ("a()\nX()", "a()", True, "X()\na()"),
+}
+
+
+@pytest.mark.parametrize("name", MOVE)
+def test_move(name):
+    program, anchor, is_before, expected = MOVE[name]
+    moved = span_of(program, "X(\n        1,\n    )") if "X(\n" in program else span_of(program, "X()")
+    assert rendered(program, MoveStatement(moved, span_of(program, anchor), is_before)) == expected
+
+
+def test_a_statement_does_not_move_into_itself():
+    program = "if a:\n    b()\n"
+    inner, outer = span_of(program, "b()"), span_of(program, "if a:\n    b()")
+    assert "holds it" in refusal(program, MoveStatement(inner, outer))
+    assert "holds it" in refusal(program, MoveStatement(outer, outer))
 
 
 def test_inserted_blocks_take_the_unit_of_the_file():
