@@ -42,6 +42,15 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
+class Wrap:
+    """Put code around an expression, whose own text stays: `scaler.scale(` and `)`, or nothing and ` / steps`."""
+
+    span: Span
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class InsertBefore:
     """Insert whole statements before the statement that has this span, at its indentation."""
 
@@ -120,6 +129,7 @@ class MoveImport:
 
 Repair = (
     Replace
+    | Wrap
     | InsertBefore
     | InsertAfter
     | DeleteStatement

@@ -62,15 +62,40 @@ def replace(page: Page, span: Span, code: str) -> Edit:
     return Edit(span, code)
 
 
+def wrap(page: Page, span: Span, before: str, after: str) -> list[Edit]:
+    """Edits that put code around an expression, with the parentheses that it and its neighbours call for."""
+    node = page.find_expression(span)
+    if node is None:
+        raise RefusedError(f"there is no expression at line {span.line}")
+    start, end = page.offset(span.start), page.offset(span.end)
+    if _needs_brackets(page, node, f"{before}x{after}", start, end):
+        before, after = f"({before}", f"{after})"
+    is_enclosed = before.endswith(("(", ", ")) and after.startswith((")", ","))
+    if not is_enclosed and not _is_atom(page.text(span)):
+        before, after = f"{before}(", f"){after}"
+    return [page.edit(start, start, before), page.edit(end, end, after)]
+
+
+def _is_atom(text: str) -> bool:
+    """Whether an expression holds together beside any operator."""
+    new = _parsed(text)
+    is_bracketed = text.startswith("(") and new.end_col_offset == len(text)
+    return isinstance(new, _ATOMS) or new.col_offset > 0 or is_bracketed
+
+
+def _parsed(code: str) -> ast.expr:
+    try:
+        return ast.parse(code, mode="eval").body
+    except SyntaxError:
+        raise RefusedError("the new code is not an expression") from None
+
+
 def _needs_brackets(page: Page, node: Node, code: str, start: int, end: int) -> bool:
     parent = page.parent(node)
     if parent is None or isinstance(parent, Stmt):
         return False
-    try:
-        new = ast.parse(code, mode="eval").body
-    except SyntaxError:
-        raise RefusedError("the new code is not an expression") from None
-    if isinstance(new, _ATOMS) or new.col_offset > 0 or (code.startswith("(") and new.end_col_offset == len(code)):
+    new = _parsed(code)
+    if _is_atom(code):
         return False
     if _is_bracketed(page, start, end, parent):
         return False

@@ -19,6 +19,7 @@ from amplint.model.edit import (
     NameArgument,
     Repair,
     Replace,
+    Wrap,
 )
 from amplint.model.tree import Alias, Call, ImportFrom, JoinedString, Stmt, walk
 from amplint.rewrite import arguments, expressions, imports, statements
@@ -71,6 +72,8 @@ class _Rendering:
         match repair:
             case Replace(span, code):
                 self.found.append(expressions.replace(page, span, spelled(code, span)))
+            case Wrap(span, before, after):
+                self.found += expressions.wrap(page, span, spelled(before, span), spelled(after, span))
             case InsertBefore(span, code):
                 lines = statements.code_lines(page, spelled(code, span))
                 self.found += statements.insert_before(page, page.statement(span), lines)

@@ -1,6 +1,6 @@
 import pytest
 
-from amplint.model.edit import InsertBefore, Replace
+from amplint.model.edit import InsertBefore, Replace, Wrap
 from tests.rewrite.rendering import edits_of, refusal, rendered, span_of
 
 BRACKETS = {
@@ -29,6 +29,39 @@ BRACKETS = {
 def test_brackets(name):
     program, code, expected = BRACKETS[name]
     assert rendered(program, Replace(span_of(program, "X"), code)) == expected
+
+
+WRAPS = {
+    "call": ("X.g()\n", "f(", ")", "f(X).g()\n"),
+    "quotient": ("X.g()\n", "", " / n", "(X / n).g()\n"),
+    "quotient in own brackets": ("(X).g()\n", "", " / n", "(X / n).g()\n"),
+    "quotient of a sum": ("f(a + X)\n", "", " / n", "f((a + X) / n)\n"),
+    "sum in a call": ("g(a + X)\n", "f(", ")", "g(f(a + X))\n"),
+    "sum in brackets": ("(a + X).g()\n", "f(", ")", "(f(a + X)).g()\n"),
+    "assigned": ("b = X\n", "", " / n", "b = X / n\n"),
+    "assigned sum": ("b = a + X\n", "", " / n", "b = (a + X) / n\n"),
+    "its text stays": ("h(X( 'a',\n  1 ))\n", "f(", ")", "h(f(X( 'a',\n  1 )))\n"),
+    "before another argument": ("h(X)\n", "f(", ", 1)", "h(f(X, 1))\n"),
+    "quotient of a sum in brackets": ("(a + X).g()\n", "", " / n", "((a + X) / n).g()\n"),
+    "negated": ("-X\n", "", " / n", "-(X / n)\n"),
+}
+
+
+@pytest.mark.parametrize("name", WRAPS)
+def test_wrap(name):
+    program, before, after, expected = WRAPS[name]
+    text = next(t for t in ("X( 'a',\n  1 )", "a + X", "X") if t in program)
+    assert rendered(program, Wrap(span_of(program, text), before, after)) == expected
+
+
+def test_what_is_inside_a_wrap_may_change_too():
+    program = "X(a).g()\n"
+    repairs = [Wrap(span_of(program, "X(a)"), "f(", ")"), Replace(span_of(program, "a"), "b")]
+    assert rendered(program, *repairs) == "f(X(b)).g()\n"
+
+
+def test_only_expressions_are_wrapped():
+    refusal("a = b\n", Wrap(span_of("a = b\n", "a = b"), "f(", ")"))
 
 
 def test_a_statement_by_several_at_its_indentation():
