@@ -8,6 +8,7 @@ import libcst as cst
 
 from amplint.model import tree
 from amplint.model.span import Span
+from amplint.syntax.depth import is_too_deep
 from amplint.syntax.spans import Places
 from amplint.syntax.statements import StatementVisitor
 
@@ -29,6 +30,8 @@ def lower(program: str) -> tree.Module:
 
     Raises SyntaxFaultError where it does not parse and RecursionError where it is nested too deeply.
     """
+    if is_too_deep(program):
+        raise RecursionError("nested too deeply")
     text, shifts = _without_form_feeds(program)
     try:
         module = cst.parse_module(text)

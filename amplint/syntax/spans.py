@@ -55,6 +55,8 @@ class _Syntactic(AbstractContextManager[None]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None:
+            return
         places = self.state.places
         start = places[id(self.start_node)][0] if self.start_node is not None else self.start
         end = places[id(self.end_node)][1] if self.end_node is not None else self.state.offset

@@ -134,8 +134,12 @@ def test_a_name_that_is_not_text(tree: Path) -> None:
     assert "caf\\udce9.py:3:15" in done.stdout
 
 
-def test_deep_nesting_is_a_problem_not_silence(tree: Path) -> None:
-    (tree / "deep.py").write_text(AMP_CODE + "x = " + "-" * 900 + "1\n")
+@pytest.mark.parametrize(
+    "text",
+    ["-" * 900 + "1", "(" * 3000 + ")" * 3000, "a and " * 9000 + "a", "a" + ".b" * 9000, "lambda: " * 9000 + "1"],
+)
+def test_deep_nesting_is_a_problem_not_silence(tree: Path, text: str) -> None:
+    (tree / "deep.py").write_text(f"{AMP_CODE}x = {text}\n")
     done = amplint(cwd=tree)
     assert done.returncode == 2
     assert "amplint: deep.py: nested too deeply to parse\n" in done.stderr
