@@ -4,7 +4,7 @@ Knows the shapes of such tests; refuses to know what a program does at a boundar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from amplint.model.tree import (
@@ -101,7 +101,7 @@ def _named(test: Name | Attribute | Call, scope: Node | None, meaning: Meaning) 
 def _turned(found: Boundary | None) -> Boundary | None:
     if found is None:
         return None
-    return Boundary(found.kind, not found.is_true, found.counter, found.period, found.shift, found.has_last)
+    return replace(found, is_true=not found.is_true)
 
 
 def _any_of(parts: list[Boundary | None], op: str) -> Boundary | None:
@@ -112,9 +112,7 @@ def _any_of(parts: list[Boundary | None], op: str) -> Boundary | None:
     counted = [part for part in known if part.kind is not BoundaryKind.LAST]
     if len(counted) > 1:
         return None
-    first = counted[0] if counted else known[0]
-    has_last = len(counted) < len(known) and bool(counted)
-    return Boundary(first.kind, first.is_true, first.counter, first.period, first.shift, has_last or first.has_last)
+    return replace(counted[0], has_last=True) if counted else known[0]
 
 
 def _compared(left: Expr, op: str, right: Expr, scope: Node | None) -> Boundary | None:

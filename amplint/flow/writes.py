@@ -78,10 +78,9 @@ def _named(node: Node) -> tuple[str, ...]:
             return node.pattern.captures
         case Import() | ImportFrom():
             return tuple(map(_imported, node.names))
-        case TypeAlias():
-            return (node.name.id,)
         case _:
-            return ()
+            assert isinstance(node, TypeAlias)
+            return (node.name.id,)
 
 
 def _imported(alias: Alias) -> str:

@@ -1,6 +1,8 @@
 import pytest
 
 from amplint.flow.conditions import Questions
+from amplint.flow.statements import build
+from amplint.syntax.lower import lower
 from tests.flow.paths import graph_of, sequences
 
 CORRELATED = {
@@ -17,6 +19,7 @@ CORRELATED = {
         ["", "ac", "bd"],
     ),
     "True is truth": ("if p is True: a()\nif p: b()", ["", "ab"]),
+    "False is its negation": ("if p == False: a()\nif p is False: b()\nif p: c()", ["ab", "c"]),
     "order": ("if p < q: a()\nif p >= q: b()", ["a", "b"]),
     "order from the other side": ("if p < q: a()\nif q > p: b()", ["", "ab"]),
     "and": ("if p and q: a()\nif p: b()\nif q: c()", ["", "abc", "b", "c"]),
@@ -43,6 +46,12 @@ UNRELATED = {
     "an item that may be any": ("if xs[0]: a()\nxs[p] = g()\nif xs[0]: b()", ["", "a", "ab", "b"]),
     "the length after append": ("if len(xs) > 3: a()\nxs.append(p)\nif len(xs) > 3: b()", ["", "a", "ab", "b"]),
     "augmented": ("if p: a()\np += 1\nif p: b()", ["", "a", "ab", "b"]),
+    "imported": ("if p: a()\nimport m as p\nif p: b()", ["", "a", "ab", "b"]),
+    "imported from": ("if p: a()\nfrom m import p\nif p: b()", ["", "a", "ab", "b"]),
+    "a package imported": ("if p: a()\nimport p.m\nif p: b()", ["", "a", "ab", "b"]),
+    "defined": ("if p: a()\ndef p(): pass\nif p: b()", ["", "a", "ab", "b"]),
+    "caught": ("if p: a()\ntry: raise E\nexcept Exception as p: pass\nif p: b()", ["", "a", "ab", "b"]),
+    "captured": ("if p: a()\nmatch q:\n    case [p]: pass\n    case p: pass\nif p: b()", ["", "a", "ab", "b"]),
     "swapped": ("p, q = q, p\nif p: a()\nif q: b()\nif p: c()", ["", "abc", "ac", "b"]),
 }
 COMPUTED = {
@@ -53,6 +62,8 @@ COMPUTED = {
     "an object made on one way": ("s = None\nif p:\n    s = make(q)\n    a()\nif s is not None: b()", ["", "a", "ab"]),
     "enabled": ("s = GradScaler(enabled=p)\nif s.is_enabled(): a()\nif p: b()", ["", "ab"]),
     "enabled by default": ("s = GradScaler()\nif s.is_enabled(): a()\nelse: b()\nif s.is_enabled(): c()", ["ac"]),
+    "always true": ("u = p or True\nif u: a()\nelse: b()\nif u: c()", ["ac"]),
+    "a part that decides nothing": ("u = p and True\nif u: a()\nif p: b()", ["", "ab"]),
     "bool": ("u = bool(p)\nif u: a()\nif p: b()", ["", "ab"]),
     "a copy keeps its value": ("u = p\np = g()\nif u: a()\nif p: b()\nif u: c()", ["", "abc", "ac", "b"]),
     "unpacked": ("u, v = p, not p\nif u: a()\nif v: b()", ["a", "b"]),
@@ -96,3 +107,11 @@ def test_branches_that_decide_no_wanted_step_are_not_asked():
     source = "if p: x = 1\nif p: y = 2\nif q: a()\nif q: b()"
     wanted = Questions(graph_of(source), is_relevant=lambda step: step.kind == "call")
     assert [atom.left[1] for atom in wanted.asked] == ["q"]
+
+
+@pytest.mark.parametrize("source", ["if x: a()\nif x: b()\n", "class K:\n    if x: a()\n    if x: b()\n"])
+def test_modules_and_classes_ask_too(source):
+    module = lower(source)
+    owner = module.body[0] if source.startswith("class") else module
+    questions = Questions(build(owner))
+    assert [atom.left[1] for atom in questions.asked] == ["x"]

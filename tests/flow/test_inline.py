@@ -49,6 +49,10 @@ PROGRAMS = {
         "def h():\n    a()\n    raise ValueError\ndef f():\n    try:\n        h()\n    except ValueError:\n        b()",
         ["ab", "b"],
     ),
+    "a global is not the caller's local": (
+        "def h():\n    if p: a()\ndef f(p):\n    if p: b()\n    h()",
+        ["", "a", "b", "ba"],
+    ),
     "a nested function reads its parent": (
         "def f(p):\n    def h():\n        if p: a()\n    if p: b()\n    h()",
         ["", "ba"],

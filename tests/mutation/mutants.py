@@ -83,6 +83,8 @@ def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr |
     for field, value in ast.iter_fields(tree):
         if field in ("annotation", "returns", "decorator_list", "type_comment", "bases"):
             continue
+        if isinstance(tree, ast.keyword) and tree.arg == "strict":
+            continue
         if isinstance(tree, ast.Assign) and any(ast.unparse(t).startswith(BOUNDS) for t in tree.targets):
             continue
         items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
