@@ -78,6 +78,7 @@ def test_a_counter_that_is_set_back(test):
     [
         ("i + 1 == len(xs)", BoundaryKind.LAST),
         ("is_last", BoundaryKind.LAST),
+        ("is_last or i + 1 == len(xs)", BoundaryKind.LAST),
         ("accelerator.sync_gradients", BoundaryKind.SYNC),
         ("model.is_gradient_accumulation_boundary()", BoundaryKind.SYNC),
     ],
@@ -93,7 +94,11 @@ def test_a_name_may_stand_for_the_question():
 
 
 @pytest.mark.parametrize(
-    "test", ["p", "c == n", "i < 3", "i % n > 2", "(i + 1) % n == 0 and p", "p is None", "i == len(xs)"]
+    "test",
+    [
+        *("f(p)", "i + 1 > len(xs)", "i % n == p", "(i + 1) % n == 0 or (i + 1) % p == 0", "i % n == p - 1"),
+        *("p", "c == n", "i < 3", "i % n > 2", "(i + 1) % n == 0 and p", "p is None", "i == len(xs)"),
+    ],
 )
 def test_other_questions_are_no_boundaries(test):
     assert asked(test) is None
