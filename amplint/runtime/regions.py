@@ -21,7 +21,8 @@ class Regions:
     _dtypes: dict[str, Site] = field(default_factory=dict)
     _stepped_in: dict[int, Site] = field(default_factory=dict)
     _scalers: dict[int, Site] = field(default_factory=dict)
-    _scaled_dtypes: set[str] = field(default_factory=set)
+    _cached: dict[int, bool] = field(default_factory=dict)
+    _backwards: dict[int, tuple[Site, Site]] = field(default_factory=dict)
 
     def hear(self, event: Event) -> None:
         """Take note of an event."""
@@ -30,7 +31,10 @@ class Regions:
             case Kind.REGION_ENTER:
                 self._enter(event)
             case Kind.REGION_EXIT:
-                self._stepped_in.pop(data["region"], None)
+                self._leave(data["region"])
+            case Kind.END:
+                for region in list(self._backwards):
+                    self._leave(region)
             case Kind.REGION_DROPPED:
                 self.notebook.report("AMP403", "an autocast region is made here and never entered", event.site)
             case Kind.SCALER if data["is_enabled"]:
@@ -46,6 +50,7 @@ class Regions:
             message = "one autocast object is entered while it is entered: autocast stays on after the outer exit"
             self.notebook.report("AMP411", message, event.site)
         self._entered[data["region"]] = event.site
+        self._cached[data["region"]] = data["is_cached"]
         if data["is_enabled"]:
             self._dtypes[data["dtype"]] = event.site
 
@@ -55,14 +60,24 @@ class Regions:
 
     def _backward(self, event: Event) -> None:
         region, entered = self._outermost(event.data)
-        if region in self._stepped_in:
+        if region in self._stepped_in and any(self._cached.get(each) for each in event.data["regions"]):
             message = (
                 "this step is followed by another forward in the same region, which still uses the half-precision "
                 "copies of the weights that were made before it"
             )
             self.notebook.report("AMP402", message, self._stepped_in[region], (entered, "region entered here"))
-        elif not self.notebook.has("AMP402"):
-            self.notebook.report("AMP401", "backward runs under autocast", event.site, (entered, "region entered here"))
+            self._backwards.pop(region, None)
+        else:
+            self._backwards.setdefault(region, (event.site, entered))
+
+    def _leave(self, region: int) -> None:
+        """A backward in a region counts once the region is over: where a whole loop was in it, that is the defect."""
+        backward = self._backwards.pop(region, None)
+        if backward is not None and not self.notebook.has("AMP402"):
+            self.notebook.report(
+                "AMP401", "backward runs under autocast", backward[0], (backward[1], "region entered here")
+            )
+        self._stepped_in.pop(region, None)
 
     def _step(self, event: Event) -> None:
         data = event.data

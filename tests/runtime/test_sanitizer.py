@@ -62,7 +62,7 @@ with torch.autocast("cpu", dtype=torch.float16):
     for _ in range(4):
         optimizer.zero_grad()
         loss = model(torch.randn(3, 4)).square().mean()
-        scaler.scale(loss).backward()  # AMP401
+        scaler.scale(loss).backward()
         scaler.step(optimizer)  # AMP402
         scaler.update()
 """
@@ -88,7 +88,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 torch.autocast("cpu", dtype=torch.bfloat16).__enter__()  # AMP906
 for _ in range(2):
     optimizer.zero_grad()
-    model(torch.randn(3, 4)).square().mean().backward()  # AMP401
+    model(torch.randn(3, 4)).square().mean().backward()
     optimizer.step()  # AMP402
 """
 
