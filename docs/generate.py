@@ -7,14 +7,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from docs import options_page, pictures, rule_pages
+from docs import options_page, pictures, rule_pages, runtime_page
 
 ROOT = Path(__file__).parent.parent
 
 
 def generated() -> dict[Path, str]:
     """Every generated file with the text that it should have."""
-    pages = rule_pages.pages() | options_page.pages() | pictures.pages()
+    pages = rule_pages.pages() | options_page.pages() | pictures.pages() | runtime_page.pages()
     readme = ROOT / "README.md"
     pages[readme] = rule_pages.with_table(readme.read_text(encoding="utf-8"))
     return pages

@@ -62,3 +62,46 @@ RUN_CODES = (
     ),
 )
 """Static rules never use the hundred AMP9."""
+
+SEEN = frozenset({f"AMP{number}" for number in (*range(201, 220), *range(301, 305), 401, 402, 403, 411, 502, 503, 601)})
+"""Codes of static rules that the sanitizer reports when a run does what they warn of."""
+
+UNSEEN = {
+    "AMP0": "about comments and files, not about what a program does",
+    "AMP101": "torch warns at the line itself; the run shows the warning",
+    "AMP102": "torch warns at the line itself; the run shows the warning",
+    "AMP103": "torch raises at the line itself, or takes the argument for another one, which nothing marks",
+    "AMP104": "torch warns at the line itself; the run shows the warning",
+    "AMP105": "the import fails before anything can be watched",
+    "AMP106": "about another torch than the one that runs",
+    "AMP107": "torch raises at the line itself",
+    "AMP108": "torch raises at the line itself",
+    "AMP109": "Python raises at the line itself",
+    "AMP305": "a run does not know what the last group was meant to be",
+    "AMP306": "a smaller loss looks like any other loss",
+    "AMP404": "CUDA raises at the line itself; on the CPU the call is allowed",
+    "AMP405": "torch raises in the backward",
+    "AMP406": "torch raises at the first operation on both dtypes",
+    "AMP407": "torch raises at the first call",
+    "AMP408": "a region that is always on looks like one that is meant to be",
+    "AMP409": "a region of another dtype looks like one that is meant to be",
+    "AMP410": "scripted code is not watched",
+    "AMP501": "torch raises in `unscale_` or `step`",
+    "AMP504": "the constant becomes an infinity or a zero like any other; its effects are AMP901, AMP902 and AMP904",
+    "AMP505": "the scaler of an absent device switches itself off, with a warning",
+    "AMP506": "each process sees its own shard alone; the effect across processes is AMP907",
+    "AMP602": "needs two runs",
+    "AMP603": "the comparison is a Python expression; nothing of torch is called",
+    "AMP604": "the order of two plain assignments",
+    "AMP7": "about speed; the table of `amplint verify` measures it as a whole",
+    "AMP801": "seen as AMP201, for it is the same misuse",
+    "AMP802": "a framework's own scaler is a scaler like any other",
+}
+"""Codes (or families) of static rules that the sanitizer does not report, and why."""
+
+
+def why_unseen(code: str) -> str | None:
+    """The reason why a run does not show a static rule's defect, or None where it does."""
+    if code in SEEN:
+        return None
+    return next((reason for prefix, reason in UNSEEN.items() if code.startswith(prefix)), "no oracle looks for it")

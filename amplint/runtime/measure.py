@@ -1,7 +1,6 @@
 """Numbers read off tensors: norms, hashes, bytes; knows nothing of when they are read."""
 
 import resource
-import zlib
 from collections.abc import Iterable, Iterator
 
 import torch
@@ -44,12 +43,33 @@ def hash_of(optimizer: torch.optim.Optimizer) -> str:
     vector = flat(parameters_of(optimizer))
     if vector is None:
         return ""
-    if vector.device.type == "cpu":
-        return f"{zlib.crc32(vector.view(torch.uint8).numpy().data):08x}"
-    # On a GPU a sum of the bits costs one kernel and one transfer of eight bytes.
+    # A sum of the bits costs one pass and, on a GPU, one transfer of eight bytes.
     width = {2: torch.int16, 4: torch.int32, 8: torch.int64}[vector.element_size()]
-    bits = vector.view(width).to(torch.int64)
-    return f"{int(bits.sum().item()) & (2**64 - 1):016x}"
+    if vector.numel() * vector.element_size() % 8 == 0:
+        width = torch.int64
+    return f"{int(vector.view(width).sum(dtype=torch.int64).item()) & (2**64 - 1):016x}"
+
+
+def are_finite(tensors: Iterable[torch.Tensor]) -> bool:
+    """Whether no element is an infinity or a NaN."""
+    dense = [tensor.detach() for tensor in tensors if tensor.is_floating_point() and tensor.layout is torch.strided]
+    if not dense or len({tensor.device for tensor in dense}) > 1:
+        return True
+    # One pass over all of them; the norm is finite unless an element is not (or the norm itself overflows).
+    norms = torch._foreach_norm(dense)
+    return bool(torch.isfinite(torch.stack([norm.float() for norm in norms])).all().item())
+
+
+def zero_share(gradients: Iterable[torch.Tensor]) -> float:
+    """The share of exact zeros in the gradients of matrices; rows of zeros (embeddings) are left out."""
+    zeros = total = 0
+    for grad in gradients:
+        if grad.ndim >= 2:
+            rows = grad.reshape(len(grad), -1)
+            used = rows if bool((rows == 0).all()) else rows[(rows != 0).any(dim=1)]
+            zeros += int((used == 0).sum().item())
+            total += used.numel()
+    return zeros / total if total else 0.0
 
 
 def peak_memory(device: str) -> int:

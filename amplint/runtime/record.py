@@ -54,6 +54,7 @@ class Recorder:
         self.pending = Pending()
         self.backwards: list[Backward] = []
         self.reduction = ""
+        self.has_float16 = False
         self._scaler_steps = 0
         self.regions: list[int] = []
         self.steps_of: dict[int, int] = {}

@@ -64,6 +64,7 @@ class AutocastHooks:
             self._entered[number] = depth + 1
             if region._enabled:
                 recorder.regions.append(number)
+                recorder.has_float16 |= region.fast_dtype is torch.float16
             recorder.emit(
                 Kind.REGION_ENTER,
                 region=number,

@@ -12,6 +12,7 @@ from torch.optim.optimizer import (
 )
 
 from amplint.runtime import measure
+from amplint.runtime.job import Detail
 from amplint.runtime.known import gradient, parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
@@ -158,10 +159,22 @@ def _is_live(parameter: torch.Tensor) -> bool:
     return grad is not None and bool(grad.count_nonzero())
 
 
+def _health(recorder: Recorder, optimizer: Optimizer, scaler: int | None) -> dict[str, Any]:
+    """What the step left: whether parameters are finite, and, looked at rarely, zeros among unscaled gradients."""
+    health: dict[str, Any] = {"has_bad_parameters": not measure.are_finite(parameters_of(optimizer))}
+    steps = recorder.steps_of.get(recorder.known.number(optimizer), 0)
+    is_power_of_two = steps & (steps + 1) == 0
+    if scaler is None and recorder.has_float16 and is_power_of_two:
+        health["zero_share"] = measure.zero_share(measure.gradients_of(optimizer))
+    return health
+
+
 def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None, has_overflow: bool) -> None:
     """Say that a step was made or skipped, with its numbers. The gradients are unscaled by now, unless nobody did."""
     number, site = recorder.known.number(optimizer), site_of_caller()
-    recorder.emit(Kind.STEPPED, site, scaler=scaler, optimizer=number, is_applied=not has_overflow)
+    with recorder:
+        health = _health(recorder, optimizer, scaler) if recorder.job.detail is not Detail.PACE else {}
+    recorder.emit(Kind.STEPPED, site, scaler=scaler, optimizer=number, is_applied=not has_overflow, **health)
     numbers: dict[str, Any] = {"is_applied": not has_overflow, "has_overflow": has_overflow, "site": site}
     with recorder:
         numbers["learning_rate"] = float(optimizer.param_groups[0].get("lr", 0.0))

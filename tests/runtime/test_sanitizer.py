@@ -1,5 +1,7 @@
 """Correct loops are silent; a planted mistake is named by its code, at its line."""
 
+import re
+
 import pytest
 
 from tests.runtime.driving import ALL, BY_NAME, Loop, run
@@ -146,6 +148,21 @@ for _ in range(4):
     optimizer.step()
 """
 
+STARVED = FLOAT16_UNSCALED.replace("mean()", "mean() * 1e-7").replace("optimizer.step()", "optimizer.step()  # AMP903")
+
+BROKEN = """
+import torch
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu", init_scale=256.0)
+for i in range(3):
+    optimizer.zero_grad()
+    scaler.scale(model(torch.randn(3, 4)).square().mean() * (float("inf") if i else 1.0)).backward()
+    scaler.unscale_(optimizer)
+    optimizer.step()  # AMP203 # AMP904
+    scaler.update()
+"""
+
 SKIPPED_WITHOUT_UPDATE = """
 import torch
 model = torch.nn.Linear(4, 2)
@@ -219,7 +236,8 @@ SINGLE = {
 @pytest.mark.parametrize("name", SINGLE)
 def test_a_mistake_of_its_own_shape_is_named(driver, tmp_path, name):
     text = SINGLE[name]
-    wanted = {(line[-6:], number) for number, line in enumerate(text.splitlines(), 1) if "# AMP" in line}
+    lines = enumerate(text.splitlines(), 1)
+    wanted = {(code, number) for number, line in lines for code in re.findall(r"# (AMP\d+)", line)}
     path = tmp_path / "train.py"
     path.write_text(text)
     result = run(driver, Loop(name, path, path))
