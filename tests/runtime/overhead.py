@@ -1,4 +1,4 @@
-"""What watching costs, in milliseconds a step: `python -m tests.runtime.overhead` prints the table of docs/runtime.md."""
+"""What watching costs: `python -m tests.runtime.overhead` prints the table of docs/runtime.md (milliseconds a step)."""
 
 from pathlib import Path
 
