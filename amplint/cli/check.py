@@ -138,6 +138,11 @@ def _say(report: Report, settings: Settings) -> None:
     for problem in report.problems:
         rule = f" ({problem.rule})" if problem.rule else ""
         print(f"amplint: {problem.path}: {problem.message}{rule}", file=sys.stderr)
+    if settings.timing:
+        from amplint.report.summary import timing
+
+        for line in timing(report):
+            print(line, file=sys.stderr)
     if not settings.quiet:
         from amplint.report.summary import summary
 

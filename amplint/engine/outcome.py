@@ -42,7 +42,7 @@ class Outcome:
     """What checking one file gave, in a form that travels between processes.
 
     uses are the other files that were looked at for it, folders those whose names were; imports is a digest of what
-    its text says it imports.
+    its text says it imports. seconds say what took how long in the process, at the first of its files.
     """
 
     path: Path
@@ -60,3 +60,4 @@ class Outcome:
     uses: frozenset[Path] = frozenset()
     folders: frozenset[Path] = frozenset()
     imports: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)

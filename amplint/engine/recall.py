@@ -66,7 +66,9 @@ def remember(cache: Cache, outcomes: Iterable[Outcome]) -> None:
 def _outcome(file: FoundFile, fields: tuple[object, ...], shown: dict[str, Path], cwd: Path) -> Outcome:
     findings, silenced, texts, edits, assumes_target = fields
     outcome = Outcome(file.path, file.display, findings=findings, silenced=silenced, assumes_target=assumes_target)  # type: ignore[arg-type]
-    if findings:
+    # Findings about the comments themselves are made when outcomes are put together.
+    has_comments = outcome.silenced is not None and bool(outcome.silenced.present)
+    if findings or has_comments:
         for name in texts:  # type: ignore[attr-defined]
             outcome.texts[name] = source_from_bytes(read_bytes(shown.get(name, cwd / name)), name)
     outcome.edits = dict(edits)  # type: ignore[call-overload]

@@ -3,9 +3,11 @@
 Writes nothing and walks no folder.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import perf_counter
 
 from amplint.engine.check import check_module
 from amplint.engine.link import Linker, Shelf, Surroundings
@@ -62,6 +64,7 @@ class Session:
         self._project = project
         self._paths = {shown: path for path, shown in project.named.items()}
         self._shelf = shelf or Shelf()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         around = Surroundings(setup.cwd, project.named, setup.check_settings, setup.source_roots, self._project_files)
         self.linker = Linker(around, self._shelf, overlay)
 
@@ -71,15 +74,18 @@ class Session:
 
     def check(self, path: Path, source: Source) -> Checked:
         """The findings of a named file whose bytes may concern AMP."""
+        start = perf_counter()
         try:
             facts = self.linker.facts_for(path, source)
         except SyntaxFaultError as fault:
             return Checked(self._syntax_finding(path, source.path, fault))
         except RecursionError:
             return Checked(problems=(Problem(source.path, "nested too deeply to parse"),))
+        finally:
+            self.seconds["parse"] += perf_counter() - start
         codes = self._setup.codes(path)
         rules = [registered for registered in all_rules() if registered.rule.code in codes]
-        found, problems = check_module(facts, rules)
+        found, problems = check_module(facts, rules, self.seconds)
         unique = list(dict.fromkeys(finding for finding in found if self._is_wanted(finding)))
         comments = {finding.path: self.facts_at(finding.path) for finding in unique}
         kept, silenced = silence(unique, comments | {source.path: facts}, source.path)

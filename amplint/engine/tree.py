@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from amplint.config.load import Resolver
@@ -36,6 +37,7 @@ class Run:
 
 def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> Run:
     """Check what the paths name; cwd is absolute. Raises UsageError where settings are wrong."""
+    start = perf_counter()
     setup = Setup(resolver, cwd)
     setup.check_selectors()
     if wanted.stdin is not None:
@@ -45,10 +47,12 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
         found = discover(paths, cwd, setup.limits())
         files, problems = found.files, found.problems
     cache = open_cache(setup, paths) if wanted.caches and wanted.stdin is None else None
+    found_at = perf_counter()
     readings, unread = _read(files, wanted.stdin, {os.path.normpath(path) for path in paths}, cache)
     report = Report(
         problems=[*problems, *unread], checked=len(files), files=[file.display for file in files], folder=cwd
     )
+    report.seconds.update({"find files": found_at - start, "read": perf_counter() - found_at})
     known = recalled(cache, setup, files, readings) if cache is not None else {}
     new = [reading for reading in readings if reading.file.path not in known]
     if new or (readings and wanted.fixes):
@@ -167,6 +171,8 @@ def _merged(report: Report, setup: Setup, outcomes: list[Outcome]) -> Run:
         report.applied += outcome.applied
         report.refused += outcome.refused
         report.assumes_target |= outcome.assumes_target
+        for what, seconds in outcome.seconds.items():
+            report.seconds[what] = report.seconds.get(what, 0.0) + seconds
         if outcome.source and outcome.fixed:
             changed.append((outcome.path, outcome.source, outcome.fixed))
     order = {outcome.shown: number for number, outcome in enumerate(outcomes)}

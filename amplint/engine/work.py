@@ -1,7 +1,8 @@
 """The part of a run that one process does: a list of files, one after the other. Starts nothing and writes nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
@@ -19,23 +20,35 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
     """An outcome for each file, in their order."""
     session = Session(setup, project)
-    return [_outcome(session, setup, reading, wanted) for reading in readings]
+    outcomes = [_outcome(session, reading) for reading in readings]
+    if outcomes:
+        outcomes[0].seconds = session.seconds
+    return outcomes
 
 
-def _outcome(session: Session, setup: Setup, reading: Reading, wanted: Wanted) -> Outcome:
-    """What one file gives; whatever goes wrong with it becomes a problem, and the other files go on."""
-    file = reading.file
-    outcome = Outcome(file.path, file.display)
-    try:
-        source = source_from_bytes(reading.raw, file.display)
-        checked = session.check(file.path, source)
-        _fill(outcome, session, source, checked)
-    except SourceError as error:
-        outcome.problems.append(Problem(file.display, str(error)))
-    except Exception as error:
-        message = f"internal fault: {type(error).__name__}: {error}; please report it with the file"
-        outcome.problems.append(Problem(file.display, message))
+def _outcome(session: Session, reading: Reading) -> Outcome:
+    """What one file gives."""
+    outcome = Outcome(reading.file.path, reading.file.display)
+
+    def fill() -> None:
+        source = source_from_bytes(reading.raw, outcome.shown)
+        _fill(outcome, session, source, session.check(outcome.path, source))
+
+    outcome.problems += _faults(fill, outcome.shown)
     return outcome
+
+
+def _faults(action: Callable[[], None], path: str) -> list[Problem]:
+    """Do something with a file; whatever goes wrong becomes a problem, and the other files go on."""
+    try:
+        action()
+    except SourceError as error:
+        return [Problem(path, str(error))]
+    except RecursionError:
+        return [Problem(path, "nested too deeply to analyse")]
+    except Exception as error:
+        return [Problem(path, f"internal fault: {type(error).__name__}: {error}; please report it with the file")]
+    return []
 
 
 def _fill(outcome: Outcome, session: Session, source: Source, checked: Checked) -> None:
@@ -73,14 +86,34 @@ def _with_edits(outcome: Outcome, session: Session, checked: Checked) -> Iterato
 
 
 def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
-    """An outcome for each of a group of files after what can be fixed in them was fixed."""
-    session = Session(setup, project)
-    sources = {reading.file.path: source_from_bytes(reading.raw, reading.file.display) for reading in readings}
+    """An outcome for each of a group of files after what can be fixed in them was fixed.
+
+    Where that fails, nothing in the group is changed.
+    """
+    outcomes: list[Outcome] = []
+
+    def fill() -> None:
+        outcomes.extend(_fixed(Session(setup, project), readings, wanted))
+
+    problems = _faults(fill, readings[0].file.display)
+    if problems:
+        outcomes = work(setup, project, readings, wanted)
+        outcomes[0].problems += problems
+    return outcomes
+
+
+def _fixed(session: Session, readings: Sequence[Reading], wanted: Wanted) -> Iterator[Outcome]:
+    sources: dict[Path, Source] = {}
+    for reading in readings:
+        try:
+            sources[reading.file.path] = source_from_bytes(reading.raw, reading.file.display)
+        except SourceError as error:
+            problem = Problem(reading.file.display, str(error))
+            yield Outcome(reading.file.path, reading.file.display, problems=[problem])
     policy = FixPolicy(wanted.allows_unsafe, wanted.migrations_only)
     result = fix_run(session, sources, policy)
     fixed = {path: result.files[source.path].source for path, source in sources.items() if source.path in result.files}
     after = session.with_overlay(fixed)
-    outcomes: list[Outcome] = []
     for path, before in sources.items():
         source = fixed.get(path, before)
         outcome = Outcome(path, source.path, before, source if source.raw != before.raw else None)
@@ -91,8 +124,7 @@ def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wan
             for waiting in result.waiting
             if waiting.finding.path == source.path and policy.objection(waiting.finding) is None
         ]
-        outcomes.append(outcome)
-    return outcomes
+        yield outcome
 
 
 def _applied(finding: Finding) -> AppliedFix:

@@ -38,7 +38,8 @@ class Report:
     findings are ordered by path and place; files are the paths that were looked at, checked is their number. texts
     hold the files of findings and notes by path; edits are the rendered fixes. folder is the working directory that
     paths are relative to; pages are the texts of rules by code, where a format asked for them. known and unchanged
-    count findings that were left out: those of a baseline, and those on lines that did not change.
+    count findings that were left out: those of a baseline, and those on lines that did not change. seconds say
+    what took how long, over all processes.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -54,6 +55,7 @@ class Report:
     pages: Mapping[str, str] = field(default_factory=dict)
     known: int = 0
     unchanged: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def waiting(self, applicability: Applicability) -> list[Finding]:
         """The findings whose fix could be applied, if that were asked for."""

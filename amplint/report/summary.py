@@ -71,3 +71,9 @@ def _waiting(report: Report) -> Iterator[str]:
 
 def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def timing(report: Report) -> Iterator[str]:
+    """Where the time of all processes went, the most first."""
+    for what, seconds in sorted(report.seconds.items(), key=lambda item: -item[1]):
+        yield f"{seconds * 1000:10.1f} ms  {what}"

@@ -187,3 +187,10 @@ def test_config(tmp_path: Path) -> None:
     assert f'ignore = ["AMP1"]  # {tmp_path / "amplint.toml"}\n' in shown
     assert 'target-torch = "auto"  # default\n' in shown
     assert json.loads(amplint("config", "--schema", cwd=tmp_path).stdout)["title"] == "amplint"
+
+
+def test_timing(tree: Path) -> None:
+    (tree / "a.py").write_text(UNKNOWN)
+    said = amplint("--timing", "--no-cache", cwd=tree).stderr
+    for what in ("find files", "read", "parse", "AMP001"):
+        assert f" ms  {what}\n" in said
