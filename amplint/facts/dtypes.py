@@ -35,9 +35,14 @@ def dtype_names(facts: "Facts", expr: Node, depth: int = 4) -> frozenset[str | N
 def _of_table(facts: "Facts", table: Expr, depth: int) -> set[str | None]:
     found: set[str | None] = set()
     for origin in facts.values.origins(table):
-        if not isinstance(origin.node, Dict):
+        node = origin.node
+        if isinstance(node, Dict):
+            values = node.values
+        elif isinstance(node, Call) and origin.facts.names.canonical(node.func) == "builtins.dict":
+            values = tuple(argument.value for argument in node.args)
+        else:
             return {None}
-        for value in origin.node.values:
+        for value in values:
             if not (isinstance(value, Constant) and value.value is None):
                 found |= dtype_names(origin.facts, value, depth - 1)
     return found or {None}

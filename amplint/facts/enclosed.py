@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.facts.regions import Region
+from amplint.facts.reach import Reached
+from amplint.facts.regions import Region, is_switched_off
 from amplint.facts.schedulers import are_exclusive, is_over_optimizers
 from amplint.facts.training import Event, EventKind
 from amplint.model.tree import (
@@ -104,7 +105,11 @@ class EnclosedTraining:
         return found
 
     def _enclosed(self, region: Region) -> Enclosed:
-        events = [e for e in self._facts.training.within(region.body) if not _is_switched_off(e, region)]
+        events = [
+            e
+            for e in self._facts.training.within(region.body)
+            if not is_switched_off(Reached(e.facts, e.call, e.via), region)
+        ]
         backwards = tuple(e for e in events if e.kind is EventKind.BACKWARD and not _has_own_region(e))
         steps = tuple(e for e in events if e.kind in _STEPS)
         return Enclosed(region, backwards, steps, _stale_step(events))
@@ -146,19 +151,6 @@ def _is_bookkeeping(facts: "Facts", statement: Stmt) -> bool:
             if last.rpartition(".")[2] not in _BOOKKEEPING and facts.names.canonical(node.func) not in _BUILTINS:
                 return False
     return True
-
-
-def _is_switched_off(event: Event, region: Region) -> bool:
-    places = [(event.facts, event.call)]
-    if event.via:
-        places.append((region.facts, event.via[0]))
-    for facts, call in places:
-        for inner in facts.regions.around(call):
-            if inner is region:
-                break
-            if inner.is_off:
-                return True
-    return False
 
 
 def _has_own_region(event: Event) -> bool:

@@ -7,17 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from amplint.facts.autograd_functions import AutogradFunctions
 from amplint.facts.checkpoints import Checkpoints
 from amplint.facts.constructors import Constructors
+from amplint.facts.devices import Devices
 from amplint.facts.enclosed import EnclosedTraining
+from amplint.facts.entering import Entering
 from amplint.facts.frameworks import Frameworks
 from amplint.facts.index import Index
 from amplint.facts.names import Names
+from amplint.facts.operations import Operations
+from amplint.facts.pairing import Pairing
 from amplint.facts.regions import Regions
+from amplint.facts.scaler_lifecycle import ScalerLifecycle
 from amplint.facts.schedulers import Schedulers
 from amplint.facts.shims import Shims
 from amplint.facts.targets import Targets
 from amplint.facts.training import Training
+from amplint.facts.unscaled import UnscaledTraining
 from amplint.facts.uses import Uses
 from amplint.facts.values import Values
 from amplint.model.tree import ClassDef, FunctionDef, Module
@@ -88,7 +95,15 @@ class Facts:
     @cached_property
     def names(self) -> Names:
         """What names mean."""
-        return Names(self.module, self.index, self.dotted_name, self.is_package)
+        return Names(self.module, self.index, self.dotted_name, self.is_package, self._exported)
+
+    def _exported(self, module: str, name: str) -> str | None:
+        owner = self.context.modules.get(module)
+        if owner is None or owner is self:
+            raise LookupError(module)
+        if name in owner.names.bindings(owner.module):
+            return owner.names.module_binding(name) or ""
+        return None
 
     @cached_property
     def values(self) -> Values:
@@ -124,6 +139,41 @@ class Facts:
     def checkpoints(self) -> Checkpoints:
         """Where training state is saved."""
         return Checkpoints(self)
+
+    @cached_property
+    def entering(self) -> Entering:
+        """How autocast objects are entered."""
+        return Entering(self)
+
+    @cached_property
+    def operations(self) -> Operations:
+        """Operations that half precision or autocast cannot take."""
+        return Operations(self)
+
+    @cached_property
+    def autograd_functions(self) -> AutogradFunctions:
+        """Custom autograd functions."""
+        return AutogradFunctions(self)
+
+    @cached_property
+    def pairing(self) -> Pairing:
+        """Scalers and the regions whose losses they scale."""
+        return Pairing(self)
+
+    @cached_property
+    def unscaled(self) -> UnscaledTraining:
+        """Training in float16 without what float16 needs."""
+        return UnscaledTraining(self)
+
+    @cached_property
+    def devices(self) -> Devices:
+        """The devices of scalers and regions."""
+        return Devices(self)
+
+    @cached_property
+    def scaler_lifecycle(self) -> ScalerLifecycle:
+        """Scalers from creation to checkpoint."""
+        return ScalerLifecycle(self)
 
     @cached_property
     def schedulers(self) -> Schedulers:

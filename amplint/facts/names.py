@@ -1,6 +1,7 @@
 """What names mean: imports, definitions and plain aliases, by Python's scoping; knows nothing of values."""
 
 import builtins
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from amplint.facts.index import Index, Scope
@@ -74,9 +75,21 @@ class _Table:
 
 
 class Names:
-    """The bindings of one module. dotted_name is the module's own absolute name."""
+    """The bindings of one module. dotted_name is the module's own absolute name.
 
-    def __init__(self, module: Module, index: Index, dotted_name: str, is_package: bool = False) -> None:
+    exports answers what a name means in a module that is imported with a star: a dotted name, '' where it is bound to
+    something else, None where the module does not bind it. It raises LookupError for a module that is not seen.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        index: Index,
+        dotted_name: str,
+        is_package: bool = False,
+        exports: Callable[[str, str], str | None] | None = None,
+    ) -> None:
+        self._exports = exports
         self.index = index
         self.dotted_name = dotted_name
         self._module = module
@@ -153,9 +166,23 @@ class Names:
             # `from nerf.utils import *` brings the packages that nerf.utils imports; no other thing is called torch.
             return Meaning(frozenset({"torch"}), True)
         if self.star_modules and expr.id not in _BUILTINS:
-            names = frozenset(f"{module}.{expr.id}" for module in self.star_modules)
-            return Meaning(names, len(names) == 1)
+            return self._starred(expr.id)
         return Meaning(frozenset({f"builtins.{expr.id}"}), True) if expr.id in _BUILTINS else Meaning()
+
+    def _starred(self, name: str) -> Meaning:
+        """What a name means that no binding but a star import can give; the last module that gives it wins."""
+        unseen: list[str] = []
+        for module in reversed(self.star_modules):
+            try:
+                target = self._exports(module, name) if self._exports is not None else None
+                is_seen = self._exports is not None
+            except LookupError:
+                target, is_seen = None, False
+            if target is not None:
+                return Meaning(frozenset({target}) if target else frozenset(), bool(target) and not unseen)
+            if not is_seen:
+                unseen.append(f"{module}.{name}")
+        return Meaning(frozenset(unseen), len(unseen) == 1)
 
     def _joined(self, found: list[Binding], seen: frozenset[Binding]) -> Meaning:
         names: frozenset[str] = frozenset()

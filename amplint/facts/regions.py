@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.constructors import Construction
+from amplint.facts.reach import Reached
 from amplint.facts.values import own_nodes
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
@@ -223,6 +224,20 @@ def truth(facts: "Facts", expr: Node) -> bool | None:
         for origin in facts.values.origins(expr)
     }
     return answers.pop() if len(answers) == 1 else None
+
+
+def is_switched_off(each: Reached, region: Region) -> bool:
+    """Whether a region that is surely disabled stands between a node that runs in a region and that region."""
+    places = [(each.facts, each.node)]
+    if each.via:
+        places.append((region.facts, each.via[0]))
+    for facts, node in places:
+        for inner in facts.regions.around(node):
+            if inner is region:
+                break
+            if inner.is_off:
+                return True
+    return False
 
 
 def _of_framework(call: Call, facts: "Facts") -> Autocast:

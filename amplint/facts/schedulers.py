@@ -121,12 +121,7 @@ class Schedulers:
             statement = holder if isinstance(holder, If | For | While) and not isinstance(holder, For | While) else None
 
     def _mentions_skip(self, test: Node) -> bool:
-        nodes = list(walk(test))
-        for node in list(nodes):
-            if isinstance(node, Name | Attribute):
-                for origin in self._facts.values.origins(node):
-                    if origin.node is not None and origin.node is not node:
-                        nodes.extend(walk(origin.node))
+        nodes = self._facts.values.closure(test)
         return any(isinstance(node, Attribute) and node.attr in _SKIP_TESTS for node in nodes)
 
 

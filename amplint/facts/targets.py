@@ -11,6 +11,15 @@ from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Nam
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
+_SAME_MODULE = frozenset({"to", "cuda", "cpu", "train", "eval", "float", "half", "bfloat16", "requires_grad_"})
+_WRAPPERS = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.compile",
+    }
+)
 Callee = tuple["Facts", FunctionDef]
 Site = tuple["Facts", Call]
 
@@ -34,9 +43,18 @@ class Targets:
     def klass(self, expr: Node) -> tuple["Facts", ClassDef] | None:
         """The class that a value is an instance of, where everything that it may come from agrees."""
         found: tuple[Facts, ClassDef] | None = None
-        for origin in self._facts.values.origins(expr, is_local=True):
+        pending = list(self._facts.values.origins(expr, is_local=True))
+        seen: set[Node] = set()
+        while pending:
+            origin = pending.pop()
             if not isinstance(origin.node, Call):
                 return None
+            if origin.node in seen:
+                continue
+            seen.add(origin.node)
+            if (wrapped := _wrapped(origin.facts, origin.node)) is not None:
+                pending.extend(origin.facts.values.origins(wrapped, is_local=True))
+                continue
             canonical = origin.facts.names.canonical(origin.node.func)
             definition = origin.facts.definition(canonical) if canonical is not None else None
             if definition is None or not isinstance(definition[1], ClassDef):
@@ -159,6 +177,15 @@ class Targets:
             return None
         klass = self.klass(receiver)
         return klass[0].targets.method(klass[1], func.attr) if klass is not None else None
+
+
+def _wrapped(facts: "Facts", call: Call) -> Expr | None:
+    """The module that a call returns in another state: moved, cast, wrapped for several devices, compiled."""
+    if isinstance(call.func, Attribute) and call.func.attr in _SAME_MODULE:
+        return call.func.value
+    if facts.names.canonical(call.func) in _WRAPPERS and call.args:
+        return call.args[0].value
+    return None
 
 
 def _is_bound(call: Call, callee: Callee) -> bool:

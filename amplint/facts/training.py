@@ -12,28 +12,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.constructors import Construction
-from amplint.facts.values import own_nodes
+from amplint.facts.reach import reached
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Attribute,
     Call,
-    ClassDef,
     Expr,
-    For,
-    FunctionDef,
-    Lambda,
     Name,
     Node,
-    While,
-    Yield,
-    children,
 )
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 Handle = tuple[object, ...]
-_DEPTH = 5
 
 
 class EventKind(StrEnum):
@@ -140,35 +132,12 @@ class Training:
             return EventKind.BACKWARD if self._facts.names.canonical(func) == "torch.autograd.backward" else None
         return self._step_kind(call, func.value)
 
-    def within(self, roots: Iterable[Node], depth: int = _DEPTH) -> Iterator[Event]:
+    def within(self, roots: Iterable[Node]) -> Iterator[Event]:
         """The training calls below some nodes and in what they call, not in functions that are only defined there."""
-        yield from self._within(roots, depth, (), False, frozenset())
-
-    def _within(
-        self, roots: Iterable[Node], depth: int, via: tuple[Call, ...], is_looped: bool, seen: frozenset[FunctionDef]
-    ) -> Iterator[Event]:
-        stack: list[tuple[Node, bool]] = [(root, is_looped) for root in reversed(list(roots))]
-        while stack:
-            node, looped = stack.pop()
-            if isinstance(node, FunctionDef | ClassDef | Lambda):
-                continue
-            if isinstance(node, Call):
-                yield from self._of_call(node, depth, via, looped, seen)
-            inner = looped or isinstance(node, For | While)
-            stack.extend((child, inner) for child in reversed(list(children(node))))
-
-    def _of_call(
-        self, call: Call, depth: int, via: tuple[Call, ...], looped: bool, seen: frozenset[FunctionDef]
-    ) -> Iterator[Event]:
-        kind = self.kind(call)
-        if kind is not None:
-            yield Event(kind, self._facts, call, via, looped)
-            return
-        callee = self._facts.targets.function(call) if depth else None
-        if callee is None or callee[1] in seen or _is_generator(callee[1]):
-            return
-        facts, function = callee
-        yield from facts.training._within(function.body, depth - 1, (*via, call), looped, seen | {function})
+        for each in reached(self._facts, roots):
+            kind = each.facts.training.kind(each.node) if isinstance(each.node, Call) else None
+            if kind is not None and isinstance(each.node, Call):
+                yield Event(kind, each.facts, each.node, each.via, each.is_looped)
 
     def _step_kind(self, call: Call, receiver: Expr) -> EventKind | None:
         if call.args and self.is_scaler(receiver):
@@ -193,7 +162,3 @@ class Training:
             isinstance(parent := parents.get(call), Attribute) and parent.attr == "backward"
             for call in methods.get("scale", ())
         )
-
-
-def _is_generator(function: FunctionDef) -> bool:
-    return any(isinstance(node, Yield) for node in own_nodes(function))

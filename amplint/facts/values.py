@@ -29,6 +29,7 @@ from amplint.model.tree import (
     Tuple,
     children,
     dotted,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -74,6 +75,15 @@ class Values:
             key = id(origin.node) if origin.node is not None else id(origin.parameter)
             found.setdefault(key, origin)
         return tuple(found.values())
+
+    def closure(self, expr: Node) -> Iterator[Node]:
+        """The nodes of an expression, and those of the values that the names in it may have."""
+        for node in walk(expr):
+            yield node
+            if isinstance(node, Name | Attribute):
+                for origin in self.origins(node):
+                    if origin.node is not None and origin.node is not node:
+                        yield from walk(origin.node)
 
     @cached_property
     def attributes(self) -> dict[tuple[ClassDef, str], list[Given]]:

@@ -2,15 +2,15 @@
 
 ## What it does
 
-Finds `scheduler.step()` that runs once for each `scaler.step(optimizer)` and that nothing ties to whether the step was
-taken.
+Finds `scheduler.step()` that runs once for each `scaler.step(optimizer)` and that nothing ties to whether the step
+was taken.
 
 ## Why it matters
 
-`GradScaler.step` leaves the optimizer alone when a gradient is inf or NaN, which happens in the first iterations while
-the scale calibrates and now and then later. The scheduler moves on all the same, so the learning rate is a function
-of attempted steps, not of steps. With 10 of 24 steps skipped, a short run ended at a distance of 0.84 from its float32
-twin, against 0.47 when the schedule counted real steps. If the very first step is skipped, torch warns:
+`GradScaler.step` leaves the optimizer alone when a gradient is inf or NaN, which happens in the first iterations
+while the scale calibrates and now and then later. The scheduler moves on all the same, so the learning rate is a
+function of attempted steps, not of steps. With 10 of 24 steps skipped, a short run ended at a distance of 0.84 from
+its float32 twin, against 0.47 when the schedule counted real steps. If the very first step is skipped, torch warns:
 "Detected call of `lr_scheduler.step()` before `optimizer.step()`". For a long run with a handful of skips the effect
 is small, so this rule is opt-in.
 
@@ -38,7 +38,8 @@ if scaler.get_scale() >= scale:
     scheduler.step()
 ```
 
-A guard added to a run with a fixed number of scheduler steps ends the schedule a few steps late, so no fix is offered.
+A guard added to a run with a fixed number of scheduler steps ends the schedule a few steps late, so no fix is
+offered.
 
 ## References
 

@@ -1,0 +1,65 @@
+"""A loss from a float16 region is backpropagated without loss scaling.
+
+## What it does
+
+Finds a plain `backward()` of a loss that was computed in an autocast region that is, or on CUDA will be, float16, in
+a module where nothing scales losses.
+
+## Why it matters
+
+Gradients below 6e-8 become zero in float16, without a word. How many depends on the size of the loss: with a loss
+multiplied by 1 none of the gradient entries were flushed, by 1e-2 0.4 %, by 1e-4 83 %, by 1e-6 99 %; with a scaler of
+65536 at most 0.1 %. Training looks slow, or stops early.
+
+## Where it reports
+
+At the region; the backward pass is a note. `torch.autocast(device)` without a dtype is float16 on CUDA. Evaluation
+under `no_grad` or `inference_mode`, and training through Accelerate, Lightning, Fabric or DeepSpeed, are left alone.
+
+## Example
+
+```python
+with torch.autocast("cuda"):
+    loss = criterion(model(images), labels)
+loss.backward()
+optimizer.step()
+```
+
+Scale the loss, or use bfloat16:
+
+```python
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    loss = criterion(model(images), labels)
+loss.backward()
+optimizer.step()
+```
+
+## References
+
+* https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.gather import Facts
+from amplint.model.finding import Finding, Note, Severity
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP503",
+    name="float16-without-scaler",
+    severity=Severity.WARNING,
+    fix=FixAvailability.NONE,
+    contract=Contract.NONE,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report float16 regions whose loss nobody scales."""
+    for loss in facts.unscaled.losses():
+        note = Note(loss.backward.span, "the loss is not scaled here")
+        how = "is float16 on CUDA" if loss.is_certain else "may be float16"
+        message = f"this region {how}, and nothing scales the loss before its backward pass"
+        yield RULE.finding(facts, loss.region.shown, message, notes=(note,))
