@@ -3,6 +3,7 @@
 Refuses to follow objects that are handed to code that is not seen.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from amplint.facts.reach import Reached, reached
 from amplint.facts.regions import Autocast, Region
 from amplint.model.tree import (
     Assign,
+    Attribute,
     BoolOp,
     Call,
     Expr,
@@ -18,11 +20,15 @@ from amplint.model.tree import (
     FunctionDef,
     Name,
     Node,
+    Try,
+    With,
     WithItem,
 )
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
+
+_EXPECTS = re.compile(r"raises|warns|catch_warnings|suppress|deprecated_call", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class Entering:
         """Autocast objects that are made and lost."""
         for node in self._facts.index.nodes:
             match node:
-                case ExprStmt(value=Call() as call) if self._makes(call):
+                case ExprStmt(value=Call() as call) if self._makes(call) and not self._is_tried(call):
                     yield NeverEntered(call, "dropped")
                 case WithItem(context=BoolOp(op=op, values=values)):
                     lost = values[:-1] if op == "and" else values[1:] if self._is_object(values[0]) else ()
@@ -141,6 +147,18 @@ class Entering:
     def _is_autocast(self, expr: Expr) -> bool:
         found, has_other = self._facts.regions.autocasts(expr)
         return bool(found) and not has_other
+
+    def _is_tried(self, call: Call) -> bool:
+        """Whether a call is made only to see what it raises or warns."""
+        for outer in self._facts.index.ancestors(call):
+            if isinstance(outer, Try):
+                return True
+            if isinstance(outer, With):
+                for item in outer.items:
+                    func = item.context.func if isinstance(item.context, Call) else item.context
+                    if _EXPECTS.search(func.attr if isinstance(func, Attribute) else getattr(func, "id", "")):
+                        return True
+        return False
 
     def _is_object(self, expr: Expr) -> bool:
         """Whether an expression is a context manager, which is always true."""
