@@ -118,7 +118,9 @@ def test_a_tree_without_amp_loads_no_parser_and_no_rules(tmp_path: Path) -> None
     (tmp_path / "c.ipynb").write_text("{}")
     loaded = _loaded(".", cwd=tmp_path)
     assert not loaded & HEAVY
-    assert not any(name.startswith(("amplint.rules", "amplint.facts", "amplint.syntax")) for name in loaded)
+    assert not any(
+        name.startswith(("amplint.rules", "amplint.facts", "amplint.syntax", "amplint.model.tree")) for name in loaded
+    )
 
 
 def test_checking_loads_no_torch(tmp_path: Path) -> None:

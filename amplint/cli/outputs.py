@@ -46,9 +46,9 @@ def parse_outputs(text: str, file: str | None) -> list[Output]:
 def write_all(report: Report, outputs: list[Output], color: str, *, is_statistics: bool) -> None:
     """Write the report to every output. Raises UsageError where a file cannot be written."""
     if any(output.format in _WITH_PAGES for output in outputs):
-        from amplint.rules.registry import all_rules
+        from amplint.rules.catalogue import catalogue
 
-        report.pages = {registered.rule.code: registered.page for registered in all_rules()}
+        report.pages = {rule.code: rule.page for rule in catalogue()}
     for output in outputs:
         name = output.format
         if is_statistics and name in ("text", "concise"):

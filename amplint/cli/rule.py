@@ -2,13 +2,11 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amplint.cli.main import CLEAN
 from amplint.config.usage import UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from amplint.rules.registry import RegisteredRule
+from amplint.rules.catalogue import Entry, catalogue
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -22,52 +20,48 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def run(options: argparse.Namespace) -> int:
     """Print the pages that were asked for. Raises UsageError for an unknown rule."""
-    pages = _wanted(options.rule, options.is_all)
+    rules = _wanted(options.rule, options.is_all)
     if options.output_format == "json":
         import json
 
-        records = [record(page) for page in pages]
+        records = [record(rule) for rule in rules]
         json.dump(records if options.is_all else records[0], sys.stdout, indent=2, ensure_ascii=False)
         print()
     else:
-        print("\n\n".join(text(page) for page in pages))
+        print("\n\n".join(text(rule) for rule in rules))
     return CLEAN
 
 
-def _wanted(name: str | None, is_all: bool) -> "list[RegisteredRule]":
-    from amplint.rules.registry import all_rules
-
+def _wanted(name: str | None, is_all: bool) -> list[Entry]:
     if bool(name) == is_all:
         raise UsageError("name one rule, by its code or its name, or say --all")
     if is_all:
-        return list(all_rules())
+        return list(catalogue())
     assert name is not None
-    found = [page for page in all_rules() if name.upper() == page.rule.code or name.lower() == page.rule.name]
+    found = [rule for rule in catalogue() if name.upper() == rule.code or name.lower() == rule.name]
     if not found:
-        known = [word for page in all_rules() for word in (page.rule.code, page.rule.name)]
+        known = [word for rule in catalogue() for word in (rule.code, rule.name)]
         raise UsageError(f"unknown rule {name!r}{did_you_mean(name, known)}")
     return found
 
 
-def text(page: "RegisteredRule") -> str:
+def text(rule: Entry) -> str:
     """A rule's page for a terminal."""
-    rule = page.rule
     default = "on by default" if rule.is_default else "opt-in"
     facts = f"{rule.severity} · {default} · fix: {rule.fix} · since {rule.since}"
-    return f"{rule.code} {rule.name}\n{facts}\n\n{page.page.strip()}"
+    return f"{rule.code} {rule.name}\n{facts}\n\n{rule.page.strip()}"
 
 
-def record(page: "RegisteredRule") -> dict[str, Any]:
+def record(rule: Entry) -> dict[str, Any]:
     """A rule and its page as JSON values."""
-    rule = page.rule
     return {
         "code": rule.code,
         "name": rule.name,
-        "summary": " ".join(page.page.strip().split("\n\n")[0].split()),
+        "summary": " ".join(rule.page.strip().split("\n\n")[0].split()),
         "severity": rule.severity,
         "default": rule.is_default,
         "fix": rule.fix,
         "contract": rule.contract,
         "since": rule.since,
-        "explanation": page.page.strip(),
+        "explanation": rule.page.strip(),
     }

@@ -32,11 +32,11 @@ class Setup:
         return self.resolver.for_folder(folder)
 
     def rule_names(self) -> list[RuleName]:
-        """All rules, for selection. Imports them, which a run without AMP files can do without."""
+        """All rules, for selection."""
         if not self._rule_names:
-            from amplint.rules.registry import all_rules
+            from amplint.rules.catalogue import catalogue
 
-            self._rule_names = [RuleName(r.rule.code, r.rule.name, r.rule.is_default) for r in all_rules()]
+            self._rule_names = [RuleName(rule.code, rule.name, rule.is_default) for rule in catalogue()]
         return self._rule_names
 
     def check_selectors(self) -> None:

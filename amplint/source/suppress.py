@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from amplint.model.span import Span
-from amplint.model.tree import Comment
+
+if TYPE_CHECKING:
+    from amplint.model.tree import Comment
 
 _OURS = re.compile(r"amplint:[ \t]*(?P<kind>ignore|file-ignore)\b(?:[ \t]*\[(?P<items>[^\]]*)\])?")
 _NOQA = re.compile(r"#\s*noqa:[ \t]*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
@@ -77,14 +80,14 @@ class Silenced:
     present: Suppressions | None = None
 
 
-def suppressions(comments: Sequence[Comment]) -> Suppressions:
+def suppressions(comments: "Sequence[Comment]") -> Suppressions:
     """What the comments of a program suppress."""
     own_lines = frozenset(comment.span.line for comment in comments if comment.is_own_line)
     entries = [entry for comment in comments for entry in _entries(comment)]
     return Suppressions(tuple(entries), own_lines)
 
 
-def _entries(comment: Comment) -> Iterator[Suppression]:
+def _entries(comment: "Comment") -> Iterator[Suppression]:
     ours = _OURS.search(comment.text)
     if ours:
         kind = SuppressionKind(ours.group("kind"))
@@ -114,7 +117,7 @@ def _selectors(ours: re.Match[str]) -> list[tuple[int, str]]:
     return found or [(ours.start(), "")]
 
 
-def _entry(kind: SuppressionKind, selector: str, at: int, comment: Comment) -> Suppression:
+def _entry(kind: SuppressionKind, selector: str, at: int, comment: "Comment") -> Suppression:
     line, start = comment.span.line, comment.span.column + at
     span = Span(line, start, line, start + len(selector))
     return Suppression(kind, selector, span, comment.span, comment.is_own_line)

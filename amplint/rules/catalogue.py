@@ -1,0 +1,52 @@
+"""Metadata and pages of all rules, read from their files without running them; what they check stays unknown.
+
+Importing every rule with the facts behind it takes longer than a command that explains one may take.
+"""
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_FOLDER = Path(__file__).parent
+
+
+class Entry(NamedTuple):
+    """One rule: the values of its metadata as text, and its page."""
+
+    code: str
+    name: str
+    severity: str
+    fix: str
+    contract: str
+    since: str
+    is_default: bool
+    page: str
+
+
+@cache
+def catalogue() -> tuple[Entry, ...]:
+    """All rules, ordered by code. Raises ValueError for a rule's file that does not state its metadata plainly."""
+    return tuple(_entry(path) for path in sorted(_FOLDER.glob("amp[0-9]*.py")))
+
+
+def _entry(path: Path) -> Entry:
+    module = ast.parse(path.read_text("utf-8"))
+    for statement in module.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Call(keywords=keywords)):
+                values = {str(keyword.arg): _value(keyword.value) for keyword in keywords}
+                is_default = values.pop("is_default", "True") == "True"
+                page = ast.get_docstring(module, clean=False) or ""
+                return Entry(**values, is_default=is_default, page=page)
+    raise ValueError(f"{path} has no RULE")
+
+
+def _value(node: ast.expr) -> str:
+    """A literal, or the value of an enum's member, which is its name in small letters."""
+    match node:
+        case ast.Constant(value=value):
+            return str(value)
+        case ast.Attribute(attr=member):
+            return member.lower()
+    raise ValueError(f"line {node.lineno}: metadata has to be literal")
