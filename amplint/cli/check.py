@@ -7,6 +7,7 @@ from pathlib import Path
 from amplint.cli.main import CLEAN, FAILED, FOUND
 from amplint.cli.outputs import parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
+from amplint.cli.progress import progress
 from amplint.config.load import Resolver
 from amplint.config.settings import Settings
 from amplint.config.usage import UsageError
@@ -50,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
         jobs=_jobs(settings.jobs),
         caches=not settings.no_cache,
     )
-    done = run_tree(paths, resolver, cwd, wanted)
+    with progress("checking", is_wanted=not settings.quiet):
+        done = run_tree(paths, resolver, cwd, wanted)
     report = done.report
     if settings.baseline or settings.diff_base:
         from amplint.engine.narrow import narrow
