@@ -230,3 +230,12 @@ def events(body: Body) -> Iterator[str]:
             yield statement.event
         for inner in bodies(statement):
             yield from events(inner)
+
+
+def calls(body: Body) -> Iterator[int]:
+    """The helpers that a block calls."""
+    for statement in body:
+        if isinstance(statement, Call):
+            yield statement.helper
+        for inner in bodies(statement):
+            yield from calls(inner)
