@@ -30,8 +30,8 @@ class Client(Generic[S]):
         """The states after an edge; none where the path cannot take it."""
         return (state,)
 
-    def may_raise(self, step: Step) -> bool:
-        """Whether a call may raise an exception that a handler in the graph catches."""
+    def may_raise(self, step: Step, state: S) -> bool:
+        """Whether a call made in a state may raise an exception that a handler in the graph catches."""
         return True
 
 
@@ -157,8 +157,8 @@ def _leave(flow: Flow[S], arrival: Arrival[S]) -> Iterator[tuple[Edge, Answers, 
     thrown: _States[S] = {}
     catches = any(edge.kind is EdgeKind.EXCEPTION for edge in block.edges)
     for step in block.steps:
-        if catches and step.kind is StepKind.CALL and flow.client.may_raise(step):
-            thrown.update(states)
+        if catches and step.kind is StepKind.CALL:
+            thrown.update((point, None) for point in states if flow.client.may_raise(step, point[1]))
         states = flow.advance(step, states)
     for edge in block.edges:
         for answers, state in thrown if edge.kind is EdgeKind.EXCEPTION else states:

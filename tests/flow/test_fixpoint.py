@@ -64,8 +64,8 @@ class Asking(Client[str]):
             return (state,)
         return (state + {True: "y", False: "n", None: "?"}[known.truth(step.node.args[0].value)],)
 
-    def may_raise(self, step: Step) -> bool:
-        return False
+    def may_raise(self, step: Step, state: str) -> bool:
+        return state.endswith("n")
 
 
 def test_a_client_may_ask_what_a_path_has_answered():
@@ -76,9 +76,10 @@ def test_a_client_may_ask_what_a_path_has_answered():
     assert {arrival.state for arrival in flow.arrivals(graph.exit)} == {"????"}
 
 
-def test_calls_that_a_client_trusts_do_not_raise():
-    graph = graph_of("try: a(p)\nexcept E: a(q)")
-    assert [arrival.state for arrival in explore(graph, Asking(), [""]).arrivals(graph.exit)] == ["?"]
+def test_calls_raise_only_in_states_in_which_the_client_says_so():
+    graph = graph_of("if p: a(p)\nelse: a(p)\ntry: a(q)\nexcept E:\n    a(r)\n    a(r)\nif p: x = 1")
+    flow = explore(graph, Asking(), [""], Questions(graph))
+    assert {arrival.state for arrival in flow.arrivals(graph.exit)} == {"y?", "n?", "n??"}
 
 
 def test_a_client_may_refuse_an_edge():
