@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from amplint.engine.accept import compiles
+from amplint.engine.foreign import foreign
 from amplint.engine.spell import FactsSpeller
 from amplint.facts.gather import Facts
 from amplint.model.edit import Applicability, Edit, FixKind
@@ -74,6 +75,9 @@ class CheckedFile:
     def _render(self, finding: Finding) -> tuple[Edit, ...] | Refusal:
         if finding.fix is None or not finding.fix.repairs:
             return Refusal("it has no fix")
+        reason = foreign(self.source.path, self.facts.module.comments)
+        if reason is not None:
+            return Refusal(reason)
         for repair in finding.fix.repairs:
             place = _place(repair)
             found = self.suppressions.find(finding.code, finding.name, self.facts.index.statement_span(place))
