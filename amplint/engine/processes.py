@@ -27,14 +27,20 @@ class Processes:
             from multiprocessing import get_context
 
             context = get_context("fork" if os.name == "posix" else "spawn")
-            self._pool = ProcessPoolExecutor(self.count, mp_context=context)
+            self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_die_silently)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=kind is None, cancel_futures=True)
+        if self._pool is None:
+            return
+        if kind is not None:
+            from multiprocessing import active_children
+
+            for child in active_children():
+                child.terminate()
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
     def each(self, task: str, setup: Any, project: Any, parts: Sequence[Any], wanted: Any) -> list[Any]:
         """What a function of the work module gives for each part, joined in the order of the parts."""
@@ -50,3 +56,10 @@ class Processes:
             except BrokenProcessPool:  # a process was killed, say for its memory; alone the work may still fit
                 self._pool = None
         return [item for part in parts for item in function(setup, project, part, wanted)]
+
+
+def _die_silently() -> None:
+    """Let an interrupt end this process at once; what there is to say about it, the first process says."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

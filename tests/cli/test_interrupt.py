@@ -1,0 +1,41 @@
+"""An interrupt ends a run at once, without a word, and leaves no half of anything."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ROOT
+
+SLOW = "import torch\nfrom torch.cuda.amp import autocast\n" + "x = [(a, b.c(d=1)) for a in range(3) if a]\n" * 1500
+
+
+@pytest.mark.parametrize("flags", [["--jobs", "1"], ["--jobs", "2"], ["--jobs", "2", "--fix"]])
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_interrupt(tmp_path: Path, flags: list[str], whole_group: bool) -> None:
+    for number in range(40):
+        (tmp_path / f"f{number}.py").write_text(SLOW)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "amplint", "--no-cache", *flags],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    time.sleep(3)
+    assert process.poll() is None, "the tree is too small for this machine"
+    if whole_group:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (out, err) == (b"", b"")
+    assert {path.name for path in tmp_path.iterdir()} == {f"f{number}.py" for number in range(40)}
+    texts = {path.read_text() for path in tmp_path.glob("*.py")}
+    assert all(text.endswith("if a]\n") for text in texts)
