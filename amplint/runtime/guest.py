@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from amplint.runtime.execute import execute
-from amplint.runtime.job import AS_IS, Detail, Job, job_from_json
+from amplint.runtime.job import Detail, Job, ScalerTreatment, job_from_json
 from amplint.runtime.overlay import overlay_from_environment
 from amplint.runtime.probes import Probes
 from amplint.runtime.sanitizer import Sanitizer
@@ -89,7 +89,8 @@ class _Session:
             self._hook(patches)
 
     def _hook(self, patches: Any) -> None:
-        from amplint.runtime.watch_autocast import AutocastHooks, is_autocast_on
+        from amplint.runtime.record import is_autocast_on
+        from amplint.runtime.watch_autocast import AutocastHooks
         from amplint.runtime.watch_autograd import AutogradHooks
         from amplint.runtime.watch_gradients import GradientHooks
         from amplint.runtime.watch_optimizer import OptimizerHooks
@@ -107,7 +108,7 @@ class _Session:
         AutocastHooks(recorder).install(patches)
         GradientHooks(recorder, scalers).install(patches)
         recorder.listeners.append(writer.event)
-        if self._job.treatment == AS_IS:
+        if self._job.treatment.is_autocast_on and self._job.treatment.scaler is ScalerTreatment.OWN:
             recorder.listeners.append(Sanitizer(writer.sighting).hear)
         self._finishers.append(lambda: self._end(is_autocast_on()))
 

@@ -23,6 +23,18 @@ class EnoughStepsError(BaseException):
     """Ends the user's program after the steps that were asked for; no `except Exception` of theirs catches it."""
 
 
+# The function behind `torch.is_autocast_enabled`, which may be retargeted.
+_is_on: Any = torch._C.is_autocast_enabled
+
+
+def is_autocast_on() -> bool:
+    """Whether autocast is on, on the CPU or a GPU, at this moment."""
+    try:
+        return bool(_is_on("cuda") or _is_on("cpu"))
+    except TypeError:  # before torch 2.4 the function took no device
+        return bool(_is_on() or torch._C.is_autocast_cpu_enabled())
+
+
 @dataclass(slots=True)
 class Backward:
     """A backward in progress: which scalers' factors its gradients went through."""
@@ -82,6 +94,10 @@ class Recorder:
 
     def __exit__(self, *details: object) -> None:
         self._quiet -= 1
+
+    def active_regions(self) -> list[int]:
+        """The regions that the program stands in, outermost first; none where autocast is off inside them."""
+        return list(self.regions) if self.regions and is_autocast_on() else []
 
     @property
     def is_in_scaler_step(self) -> bool:

@@ -3,9 +3,7 @@
 Knows the codes of the static rules that mean the same; listens to the events of a run.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from amplint.runtime.sighting import Notebook
 from amplint.runtime.site import NOWHERE, Site
@@ -20,6 +18,7 @@ class Regions:
     _entered: dict[int, Site] = field(default_factory=dict)
     _dtypes: dict[str, Site] = field(default_factory=dict)
     _stepped_in: dict[int, Site] = field(default_factory=dict)
+    _has_backward: bool = False
     _scalers: dict[int, Site] = field(default_factory=dict)
     _cached: dict[int, bool] = field(default_factory=dict)
     _backwards: dict[int, tuple[Site, Site]] = field(default_factory=dict)
@@ -27,6 +26,7 @@ class Regions:
     def hear(self, event: Event) -> None:
         """Take note of an event."""
         data = event.data
+        self._has_backward |= event.kind is Kind.BACKWARD
         match event.kind:
             case Kind.REGION_ENTER:
                 self._enter(event)
@@ -39,7 +39,7 @@ class Regions:
                 self.notebook.report("AMP403", "an autocast region is made here and never entered", event.site)
             case Kind.SCALER if data["is_enabled"]:
                 self._scalers[data["scaler"]] = event.site
-            case Kind.BACKWARD if data["regions"]:
+            case Kind.BACKWARD if data["around"]:
                 self._backward(event)
             case Kind.STEP | Kind.OPTIMIZER_STEP:
                 self._step(event)
@@ -54,20 +54,17 @@ class Regions:
         if data["is_enabled"]:
             self._dtypes[data["dtype"]] = event.site
 
-    def _outermost(self, data: Mapping[str, Any]) -> tuple[int, Site]:
-        region = data["regions"][0]
-        return region, self._entered.get(region, NOWHERE)
-
     def _backward(self, event: Event) -> None:
-        region, entered = self._outermost(event.data)
-        if region in self._stepped_in and any(self._cached.get(each) for each in event.data["regions"]):
+        region = event.data["around"][0]
+        entered = self._entered.get(region, NOWHERE)
+        if region in self._stepped_in and any(self._cached.get(each) for each in event.data["around"]):
             message = (
                 "this step is followed by another forward in the same region, which still uses the half-precision "
                 "copies of the weights that were made before it"
             )
             self.notebook.report("AMP402", message, self._stepped_in[region], (entered, "region entered here"))
             self._backwards.pop(region, None)
-        else:
+        elif event.data["regions"]:
             self._backwards.setdefault(region, (event.site, entered))
 
     def _leave(self, region: int) -> None:
@@ -81,14 +78,13 @@ class Regions:
 
     def _step(self, event: Event) -> None:
         data = event.data
-        if data["regions"]:
-            region, _ = self._outermost(data)
-            self._stepped_in[region] = event.site
+        if data["around"]:
+            self._stepped_in[data["around"][0]] = event.site
         scaler = data.get("scaler")
         if scaler is not None and set(self._dtypes) == {"bfloat16"}:
             site = self._scalers.get(scaler, event.site)
             self.notebook.report("AMP502", "the loss is scaled, but all regions are bfloat16", site)
-        if scaler is None and not self._scalers and "float16" in self._dtypes:
+        if self._has_backward and scaler is None and not self._scalers and "float16" in self._dtypes:
             site = self._dtypes["float16"]
             message = "a float16 region is trained without a scaler: small gradients become zero"
             self.notebook.report("AMP503", message, site, (event.site, "stepped here"))

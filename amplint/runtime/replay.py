@@ -62,6 +62,8 @@ class Replay:
     notebook: Notebook
     state: State = field(default_factory=State)
     _reads: list[tuple[Site, tuple[int, ...]]] = field(default_factory=list)
+    _callers: dict[Site, Site] = field(default_factory=dict)
+    _knows_scale: bool = False
     _updates: dict[int, Site] = field(default_factory=dict)
     _scales: dict[int, Site | None] = field(default_factory=dict)
     _discarded: dict[int, Site] = field(default_factory=dict)
@@ -95,6 +97,11 @@ class Replay:
                 self._updates[data["scaler"]] = event.site
             case Kind.READ:
                 self._reads.append((event.site, tuple(data["optimizers"])))
+                self._callers[event.site] = Site(*data["caller"])
+            case Kind.GET_SCALE:
+                # Whoever asks for the scale after a backward takes it into account, or so it is assumed.
+                self._knows_scale = True
+                self._reads.clear()
             case Kind.CHANGE:
                 self._change(event)
             case kind if kind in _DIRECT:
@@ -116,13 +123,15 @@ class Replay:
 
     def _flush_reads(self) -> None:
         """What was read was not the first half of a clip."""
-        for site, optimizers in self._reads:
+        for site, optimizers in () if self._knows_scale else self._reads:
             self._advance(TableEvent(EventKind.READ, site, None, optimizers))
         self._reads.clear()
 
     def _direct(self, event: Event) -> None:
         data = event.data
         optimizers = tuple(data.get("optimizers", (data.get("optimizer"),)))
+        if event.kind is Kind.CLIP and self._knows_scale:
+            return
         self._advance(TableEvent(_DIRECT[event.kind], event.site, data.get("scaler"), optimizers))
         for number in optimizers:
             if event.kind in (Kind.UNSCALE, Kind.STEP):
@@ -144,6 +153,7 @@ class Replay:
                 self.state = self.state.with_optimizer(number, replace(state, gradients=Gradients.UNSCALED))
 
     def _backward(self, event: Event) -> None:
+        self._knows_scale = False
         optimizers = tuple(event.data["optimizers"])
         for number in optimizers:
             if number in self._since:
@@ -189,7 +199,8 @@ class Replay:
             place = because.get(EventKind.UNSCALE, site)
         meaning = CONSEQUENCES[error.reason].meaning
         notes = [(there, f"{kind.value} here") for kind, there in because.items()]
-        self.notebook.report(code, _MESSAGES.get(code, "") + meaning, place, *notes, (site, "seen here"))
+        notes += [(self._callers.get(site, NOWHERE), "called here"), (site, "seen here")]
+        self.notebook.report(code, _MESSAGES.get(code, "") + meaning, place, *notes)
 
     def _code_of(self, error: Error) -> str:
         since = self._since.get(cast(int, error.optimizer), _Since())

@@ -51,6 +51,18 @@ def site_of_caller() -> Site:
     return NOWHERE
 
 
+def site_of_callers_caller() -> Site:
+    """The user's frame that called the innermost one of theirs, or NOWHERE: where a helper was called from."""
+    frame, found = sys._getframe(1), 0
+    while frame is not None:
+        if is_user_file(frame.f_code.co_filename):
+            found += 1
+            if found == 2:
+                return _place(frame.f_code, frame.f_lasti, frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]
+    return NOWHERE
+
+
 def is_called_by_user(depth: int = 2) -> bool:
     """Whether the frame so many levels up is the user's own: nothing of torch stands between."""
     return is_user_file(sys._getframe(depth).f_code.co_filename)

@@ -138,9 +138,10 @@ class Usage:
         number = event.data["optimizer"]
         self._skipped[number] = not event.data["is_applied"]
         self._steps_since_schedule[number] = self._steps_since_schedule.get(number, 0) + 1
+        for other in event.data["sharing"]:
+            self._groups[other].steps += 1
+            self._groups[other].rounds_without_step = 0
         group = self._groups[number]
-        group.steps += 1
-        group.rounds_without_step = 0
         used = {site for site, _ in group.live}
         is_cleared = bool(group.dropped) and len(used) == 1 and set(group.dropped) == used
         group.cleared_groups = group.cleared_groups + 1 if is_cleared else 0
@@ -159,8 +160,7 @@ class Usage:
         self._judge_loss_reads()
         self._knows_scale = False
         for group in self._groups.values():
-            # An optimizer that shares its parameters with another one is stepped through that one.
-            if group.scaled_backwards and not group.steps and not self.notebook.has("AMP216"):
+            if group.scaled_backwards and not group.steps:
                 group.rounds_without_step += 1
                 if group.rounds_without_step > ENOUGH_GROUPS:
                     self.notebook.report("AMP213", "this optimizer gets gradients but is never stepped", event.site)

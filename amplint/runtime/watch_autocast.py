@@ -95,11 +95,3 @@ class AutocastHooks:
             return original(region, *details)
 
         return exit
-
-
-def is_autocast_on() -> bool:
-    """Whether autocast is on, on the CPU or a GPU, at this moment."""
-    try:
-        return torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu")
-    except TypeError:  # before torch 2.4 the function took no device
-        return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()

@@ -58,7 +58,8 @@ class AutogradHooks:
             scalers=scalers,
             is_mixed=bool(scalers) and _is_mixed(roots),
             optimizers=optimizers,
-            regions=list(recorder.regions),
+            regions=recorder.active_regions(),
+            around=list(recorder.regions),
             reduction=recorder.reduction if scalers else reduction_of(roots),
             has_anomaly_detection=torch.is_anomaly_enabled(),
         )

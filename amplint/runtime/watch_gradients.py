@@ -12,7 +12,7 @@ import torch
 from amplint.runtime.known import gradient, parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
-from amplint.runtime.site import is_called_by_user
+from amplint.runtime.site import is_called_by_user, site_of_callers_caller
 from amplint.runtime.trace import Event, Kind
 from amplint.runtime.watch_scaler import ScalerHooks
 
@@ -128,7 +128,8 @@ class GradientHooks:
             if recorder.is_on and is_called_by_user():
                 owners = self._owners([*args[:1], *kwargs.values()])
                 if owners:
-                    recorder.emit(kind, function=name, optimizers=owners, is_assignment=False)
+                    caller = site_of_callers_caller()
+                    recorder.emit(kind, function=name, optimizers=owners, is_assignment=False, caller=caller)
             return original(*args, **kwargs)
 
         return noted

@@ -1,5 +1,6 @@
 """Hooks on optimizers, schedulers and clip functions; knows which gradients each of them takes."""
 
+import math
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from amplint.runtime.job import Detail
 from amplint.runtime.known import gradient, parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
-from amplint.runtime.site import site_of_caller
+from amplint.runtime.site import site_of_caller, site_of_callers_caller
 from amplint.runtime.trace import Kind
 
 CLIP_FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "clip_grad_norm")
@@ -123,12 +124,14 @@ class OptimizerHooks:
                 return original(parameters, *args, **kwargs)
             # The caller may hand over a generator, which can be read only once.
             given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-            recorder.emit(
-                Kind.CLIP,
-                function=original.__name__,
-                optimizers=recorder.known.optimizers_of(given),
-                raises=bool(kwargs.get("error_if_nonfinite", False)),
-            )
+            optimizers = recorder.known.optimizers_of(given)
+            bound = args[0] if args else kwargs.get("max_norm")
+            if isinstance(bound, int | float) and math.isinf(bound):  # only the norm is wanted
+                data: dict[str, Any] = {"optimizers": optimizers, "caller": site_of_callers_caller()}
+                recorder.emit(Kind.READ, function=original.__name__, is_assignment=False, **data)
+            else:
+                raises = bool(kwargs.get("error_if_nonfinite", False))
+                recorder.emit(Kind.CLIP, function=original.__name__, optimizers=optimizers, raises=raises)
             with recorder:
                 result = original(given, *args, **kwargs)
                 if recorder.is_full and isinstance(result, torch.Tensor) and original.__name__ == "clip_grad_norm_":
@@ -146,7 +149,9 @@ class OptimizerHooks:
             return
         number = recorder.known.add_optimizer(optimizer)
         recorder.stop_if_enough(number)
-        recorder.emit(Kind.OPTIMIZER_STEP, optimizer=number, regions=list(recorder.regions))
+        recorder.emit(
+            Kind.OPTIMIZER_STEP, optimizer=number, regions=recorder.active_regions(), around=list(recorder.regions)
+        )
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         recorder = self._recorder
@@ -174,7 +179,15 @@ def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None,
     number, site = recorder.known.number(optimizer), site_of_caller()
     with recorder:
         health = _health(recorder, optimizer, scaler) if recorder.job.detail is not Detail.PACE else {}
-    recorder.emit(Kind.STEPPED, site, scaler=scaler, optimizer=number, is_applied=not has_overflow, **health)
+    recorder.emit(
+        Kind.STEPPED,
+        site,
+        scaler=scaler,
+        optimizer=number,
+        is_applied=not has_overflow,
+        sharing=recorder.known.optimizers_of(parameters_of(optimizer)),
+        **health,
+    )
     numbers: dict[str, Any] = {"is_applied": not has_overflow, "has_overflow": has_overflow, "site": site}
     with recorder:
         numbers["learning_rate"] = float(optimizer.param_groups[0].get("lr", 0.0))

@@ -140,7 +140,8 @@ class ScalerHooks:
                 scaler=recorder.known.number(scaler),
                 optimizer=number,
                 closure=_closure_form(args, kwargs),
-                regions=list(recorder.regions),
+                regions=recorder.active_regions(),
+                around=list(recorder.regions),
             )
             with recorder.inside_step():
                 result = original(scaler, optimizer, *args, **kwargs)
