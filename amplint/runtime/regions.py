@@ -17,7 +17,7 @@ class Regions:
     notebook: Notebook
     _entered: dict[int, Site] = field(default_factory=dict)
     _dtypes: dict[str, Site] = field(default_factory=dict)
-    _stepped_in: dict[int, Site] = field(default_factory=dict)
+    _stepped_in: dict[int, tuple[Site, Site]] = field(default_factory=dict)
     _has_backward: bool = False
     _scalers: dict[int, Site] = field(default_factory=dict)
     _cached: dict[int, bool] = field(default_factory=dict)
@@ -62,7 +62,8 @@ class Regions:
                 "this step is followed by another forward in the same region, which still uses the half-precision "
                 "copies of the weights that were made before it"
             )
-            self.notebook.report("AMP402", message, self._stepped_in[region], (entered, "region entered here"))
+            step, caller = self._stepped_in[region]
+            self.notebook.report("AMP402", message, step, (entered, "region entered here"), (caller, "called here"))
             self._backwards.pop(region, None)
         elif event.data["regions"]:
             self._backwards.setdefault(region, (event.site, entered))
@@ -79,7 +80,7 @@ class Regions:
     def _step(self, event: Event) -> None:
         data = event.data
         if data["around"]:
-            self._stepped_in[data["around"][0]] = event.site
+            self._stepped_in[data["around"][0]] = (event.site, Site(*data["caller"]))
         scaler = data.get("scaler")
         if scaler is not None and set(self._dtypes) == {"bfloat16"}:
             site = self._scalers.get(scaler, event.site)

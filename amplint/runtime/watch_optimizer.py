@@ -150,7 +150,11 @@ class OptimizerHooks:
         number = recorder.known.add_optimizer(optimizer)
         recorder.stop_if_enough(number)
         recorder.emit(
-            Kind.OPTIMIZER_STEP, optimizer=number, regions=recorder.active_regions(), around=list(recorder.regions)
+            Kind.OPTIMIZER_STEP,
+            optimizer=number,
+            regions=recorder.active_regions(),
+            around=list(recorder.regions),
+            caller=site_of_callers_caller(),
         )
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:

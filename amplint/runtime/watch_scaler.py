@@ -9,7 +9,7 @@ from torch.amp.grad_scaler import GradScaler
 from amplint.runtime.known import parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
-from amplint.runtime.site import is_called_by_user
+from amplint.runtime.site import is_called_by_user, site_of_callers_caller
 from amplint.runtime.trace import Kind
 from amplint.runtime.watch_optimizer import finish_step
 
@@ -142,6 +142,7 @@ class ScalerHooks:
                 closure=_closure_form(args, kwargs),
                 regions=recorder.active_regions(),
                 around=list(recorder.regions),
+                caller=site_of_callers_caller(),
             )
             with recorder.inside_step():
                 result = original(scaler, optimizer, *args, **kwargs)

@@ -20,6 +20,10 @@ SAME_DEATH = {"AMP213": {"AMP206"}, "AMP303": {"AMP206"}}
 """A run that ends at its first update cannot tell what would have come after it."""
 
 
+SHOWN_BY_AN_OVERFLOW = ("AMP212", "AMP601")
+"""Rules about what follows a skipped step."""
+
+
 @dataclass(frozen=True)
 class Fixture:
     """A fixture that can be run: its file and the function to call."""
@@ -57,7 +61,7 @@ def runnable() -> list[Fixture]:
 
 def drive(driver: Driver, fixture: Fixture) -> Trace:
     """Run a fixture, with models that give outputs or, where that does not fit, losses; skips need an overflow."""
-    treatment = overflow_at(3) if fixture.path.parent.name == "AMP212" else AS_IS
+    treatment = overflow_at(3) if fixture.path.parent.name in SHOWN_BY_AN_OVERFLOW else AS_IS
     trace = Trace()
     for kind in ("outputs", "losses"):
         trace = _run(driver, fixture, kind, treatment)

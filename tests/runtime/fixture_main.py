@@ -1,6 +1,7 @@
 """Calls a function of a fixture with arguments made up from the names of its parameters.
 
-Arguments: the file, the function, `outputs` or `losses` (what models give). Everything is small and on "cuda", which the run moves to the CPU where there is no GPU.
+Arguments: the file, the function, `outputs` or `losses` (what models give). Everything is small and on "cuda", which
+the run moves to the CPU where there is no GPU.
 """
 
 import ast
