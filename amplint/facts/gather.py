@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from amplint.facts.autograd_functions import AutogradFunctions
+from amplint.facts.callers import callsites
 from amplint.facts.checkpoints import Checkpoints
+from amplint.facts.classes import attribute_values
+from amplint.facts.concerns import Concerns
 from amplint.facts.constructors import Constructors
+from amplint.facts.defects import Defects
 from amplint.facts.devices import Devices
 from amplint.facts.enclosed import EnclosedTraining
 from amplint.facts.entering import Entering
@@ -18,6 +22,7 @@ from amplint.facts.index import Index
 from amplint.facts.names import Names
 from amplint.facts.operations import Operations
 from amplint.facts.pairing import Pairing
+from amplint.facts.protocol import Reading, readings
 from amplint.facts.regions import Regions
 from amplint.facts.scaler_lifecycle import ScalerLifecycle
 from amplint.facts.schedulers import Schedulers
@@ -27,7 +32,7 @@ from amplint.facts.training import Training
 from amplint.facts.unscaled import UnscaledTraining
 from amplint.facts.uses import Uses
 from amplint.facts.values import Values
-from amplint.model.tree import ClassDef, FunctionDef, Module
+from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class Facts:
     context: Context = field(default_factory=Context)
     dotted_name: str = "__main__"
     is_package: bool = False
+    _attributes: dict[ClassDef, dict[str, list[Expr | None]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def index(self) -> Index:
@@ -194,6 +200,32 @@ class Facts:
     def shims(self) -> Shims:
         """Which places choose between versions of torch."""
         return Shims(self)
+
+    @cached_property
+    def callsites(self) -> "dict[FunctionDef | ClassDef, list[Call]]":
+        """The calls of this module by the function or class, of any module in sight, that they name."""
+        return callsites(self)
+
+    @cached_property
+    def protocol(self) -> "tuple[Reading, ...]":
+        """The module's roots, read along their paths."""
+        return tuple(readings(self))
+
+    @cached_property
+    def defects(self) -> Defects:
+        """What is wrong in the protocol, defect by defect."""
+        return Defects(self)
+
+    @cached_property
+    def concerns(self) -> Concerns:
+        """Which functions have anything to do with a training step."""
+        return Concerns(self)
+
+    def attributes(self, klass: ClassDef) -> dict[str, list[Expr | None]]:
+        """All values that one class of this module assigns to its attributes itself, by attribute."""
+        if klass not in self._attributes:
+            self._attributes[klass] = attribute_values(klass)
+        return self._attributes[klass]
 
     def definition(self, canonical: str) -> "tuple[Facts, FunctionDef | ClassDef] | None":
         """The function or class that a canonical dotted name stands for, here or in the context.

@@ -4,13 +4,14 @@ Knows that an answer holds until something that the question reads is assigned; 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import product
 
 from amplint.flow.formulas import Atom, Formula, Normal, atoms, last_name, value
 from amplint.flow.graph import Edge, EdgeKind, Graph, Step, StepKind
 from amplint.flow.influence import comes_again, deciding
-from amplint.flow.terms import Term, Terms, contains, is_place, replaced
+from amplint.flow.terms import Term, Terms, contains, is_place, parts, replaced
 from amplint.flow.writes import Write, writes
 from amplint.model.tree import Constant, Expr, MatchCase, Node
 
@@ -36,6 +37,8 @@ class Questions:
         self._edges = {id(edge): self._of_edge(edge) for _, edge in graph.edges()}
         self._truths: dict[tuple[int, int], tuple[Expr, Formula]] = {}
         self._writes = {step: tuple(writes(step, self.terms)) for _, _, step in graph.steps()}
+        self._adopted: list[Edge] = []
+        self._parts: dict[Atom, frozenset[Term]] = {}
         self.asked: tuple[Atom, ...] = self._choose(is_relevant, most)
         self._changes = {step: tuple(self._of_step(changed)) for step, changed in self._writes.items()}
 
@@ -63,6 +66,24 @@ class Questions:
                 after[index] = value(formula, known)
             found[tuple(after)] = None
         return tuple(found)
+
+    def either_way(self, terms: Iterable[Term]) -> tuple[Answers, ...]:
+        """The answers that say nothing but whether some terms are true: one for each combination."""
+        return tuple(self._decided([self.normal.truth(term) for term in terms], self.unanswered))
+
+    def is_changed_by(self, step: Step) -> bool:
+        """Whether a step may change an answer."""
+        return bool(self._changes[step])
+
+    def is_asked_by(self, edge: Edge) -> bool:
+        """Whether taking an edge says something about an answer."""
+        formula = self._edges.get(id(edge))
+        return isinstance(formula, bool) or any(atom in self.asked for atom in atoms(formula))
+
+    def adopt(self, edge: Edge, like: Edge) -> None:
+        """Treat an edge that is not the graph's as one that is."""
+        self._adopted.append(edge)
+        self._edges[id(edge)] = self._edges[id(like)]
 
     def truth(self, expr: Expr, frame: int, answers: Answers) -> bool | None:
         """Whether an expression is true on a path with these answers; None where they do not say."""
@@ -102,7 +123,7 @@ class Questions:
     def _of_step(self, changed: tuple[Write, ...]) -> Iterator[tuple[int, Formula]]:
         for index, atom in enumerate(self.asked):
             for place, new in changed:
-                if reads(atom, place):
+                if place in self._read(atom):
                     yield index, self._replaced(atom, place, new)
                     break
 
@@ -110,38 +131,57 @@ class Questions:
         return None if new is None else self.normal.again(atom, lambda term: replaced(term, place, new))
 
     def _choose(self, is_relevant: IsRelevant, most: int) -> tuple[Atom, ...]:
-        """The questions that are asked twice or more, the most asked first; once is enough in a loop."""
+        """The questions that are asked twice or more, once in a loop: those nearest to a relevant step, the most asked.
+
+        A question is near where a relevant step hangs on it and on nothing between.
+        """
         counts: Counter[Atom] = Counter()
-        for number in deciding(self.graph, is_relevant):
+        near: set[Atom] = set()
+        for number, is_near in deciding(self.graph, is_relevant).items():
             block = self.graph.blocks[number]
             for atom in dict.fromkeys(a for edge in block.edges for a in atoms(self._edges[id(edge)])):
                 counts[atom] += 1
                 counts[atom] += comes_again(self.graph, number, self._changing(atom))
+                near.update((atom,) if is_near else ())
         self._count_flags(counts)
         related = {
             atom: sum(counts[other] for other in counts if other.left == atom.left and _excludes(atom, other))
             for atom in counts
         }
-        asked = sorted((atom for atom in counts if counts[atom] + related[atom] > 1), key=lambda atom: -counts[atom])
-        return tuple(asked[:most])
+        again = (atom for atom in counts if counts[atom] + related[atom] > 1)
+        return tuple(sorted(again, key=lambda atom: (atom not in near, -counts[atom]))[:most])
+
+    def _read(self, atom: Atom) -> frozenset[Term]:
+        """The terms that a question is made of: its answer depends on what stands at those of them that are places."""
+        if atom not in self._parts:
+            self._parts[atom] = frozenset((*parts(atom.left), *parts(atom.right)))
+        return self._parts[atom]
 
     def _changing(self, atom: Atom) -> frozenset[int]:
         """The blocks that assign something that a question reads."""
-        return frozenset(
-            number
-            for number, _, step in self.graph.steps()
-            if any(reads(atom, place) for place, _ in self._writes[step])
-        )
+        nowhere: frozenset[int] = frozenset()
+        return nowhere.union(*(self._written.get(term, nowhere) for term in self._read(atom)))
+
+    @cached_property
+    def _written(self) -> dict[Term, set[int]]:
+        """The blocks that assign each place."""
+        found: dict[Term, set[int]] = {}
+        for number, _, step in self.graph.steps():
+            for place, _ in self._writes[step]:
+                found.setdefault(place, set()).add(number)
+        return found
 
     def _count_flags(self, counts: "Counter[Atom]") -> None:
         """A question that decides the value of a flag is asked again where the flag is asked."""
-        changes = [change for changed in self._writes.values() for change in changed]
+        changes: dict[Term, list[Term]] = {}
+        for place, new in (change for changed in self._writes.values() for change in changed):
+            if new is not None:
+                changes.setdefault(place, []).append(new)
         pending = list(counts)
         for _ in range(LONGEST_CHAIN):
             further: list[Atom] = []
-            for atom, (place, new) in product(pending, changes):
-                if new is None or not reads(atom, place):
-                    continue
+            concerned = [(a, p, new) for a in pending for p in self._read(a) for new in changes.get(p, ())]
+            for atom, place, new in concerned:
                 formula = self._replaced(atom, place, new)
                 inner = dict.fromkeys(atoms(formula))
                 if contains(new, place) and not any(a in counts for a in inner):
@@ -150,11 +190,6 @@ class Questions:
                 further.extend(a for a in inner if a not in counts)
                 counts.update(inner.keys())
             pending = further
-
-
-def reads(atom: Atom, place: Term) -> bool:
-    """Whether the answer of a question depends on what stands at a place."""
-    return contains(atom.left, place) or contains(atom.right, place)
 
 
 def is_consistent(answers: Mapping[Atom, bool | None]) -> bool:

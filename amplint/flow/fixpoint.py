@@ -6,6 +6,7 @@ Explores sets of states, never joins them; past a stated bound a block has the c
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Generic, TypeVar
 
 from amplint.flow.conditions import Answers, Questions
@@ -122,10 +123,12 @@ def explore(
     starts: Iterable[S],
     questions: Questions | None = None,
     bound: int = MOST_STATES,
+    given: Iterable[Answers] = (),
 ) -> Flow[S]:
     """Run a client over every feasible path of a graph, breadth first.
 
-    A block with more than `bound` states gets the client's unknown state instead of further ones.
+    A block with more than `bound` states gets the client's unknown state instead of further ones. given: answers that
+    paths may start with; without them no question has one.
     """
     flow = Flow(graph, client, questions)
     counts = [0] * len(graph.blocks)
@@ -141,8 +144,8 @@ def explore(
             pending.append(arrival)
 
     unanswered = () if questions is None else questions.unanswered
-    for start in starts:
-        arrive(Arrival(0, unanswered, start), None)
+    for start, answers in product(starts, tuple(given) or (unanswered,)):
+        arrive(Arrival(0, answers, start), None)
     while pending:
         arrival = pending.popleft()
         for edge, answers, state in _leave(flow, arrival):

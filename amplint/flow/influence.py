@@ -5,8 +5,8 @@ from collections.abc import Callable
 from amplint.flow.graph import EdgeKind, Graph, Step
 
 
-def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> list[int]:
-    """The branching blocks on whose outcome it depends whether some wanted step runs.
+def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]:
+    """The branching blocks on whose outcome it depends whether some wanted step runs; True for those that decide it.
 
     A step depends on a branch where it surely follows one of the outcomes, but not the branch itself (control
     dependence), and on the branches on which such a branch depends. In a part of the graph that has no end, every
@@ -15,21 +15,24 @@ def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> list[int]:
     endless = _endless(graph)
     after = _postdominators(graph)
     wanted = {number for number, block in enumerate(graph.blocks) if any(map(is_wanted, block.steps))}
-    found: set[int] = set()
+    found: dict[int, bool] = {}
     pending = list(wanted)
     while pending:
         dependent = pending.pop()
         for number, block in enumerate(graph.blocks):
-            if number in found or len(block.edges) < 2:
+            is_known = number in found and (found[number] or dependent not in wanted)
+            if is_known or len(block.edges) < 2:
                 continue
             if number in endless:
-                found.add(number)
+                found[number] = True
                 continue
             follows = any(after[edge.target] >> dependent & 1 for edge in block.edges)
             if follows and not (after[number] >> dependent & 1 and number != dependent):
-                found.add(number)
-                pending.append(number)
-    return [n for n in sorted(found) if any(e.kind in (EdgeKind.BRANCH, EdgeKind.CASE) for e in graph.blocks[n].edges)]
+                if number not in found:
+                    pending.append(number)
+                found[number] = dependent in wanted or found.get(number, False)
+    kinds = (EdgeKind.BRANCH, EdgeKind.CASE)
+    return {n: found[n] for n in sorted(found) if any(edge.kind in kinds for edge in graph.blocks[n].edges)}
 
 
 def _postdominators(graph: Graph) -> list[int]:

@@ -4,6 +4,7 @@ Knows which name belongs to which activation of which function; evaluates nothin
 """
 
 import builtins
+from collections.abc import Iterator
 from functools import cached_property
 
 from amplint.flow.graph import Graph, Owner
@@ -172,6 +173,15 @@ def is_place(term: Term) -> bool:
 def contains(term: object, part: Term) -> bool:
     """Whether a term reads a place."""
     return term == part or (isinstance(term, tuple) and any(contains(piece, part) for piece in term))
+
+
+def parts(term: Term) -> Iterator[Term]:
+    """A term and all terms in it."""
+    stack: list[Term] = [term]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(piece for piece in current if isinstance(piece, tuple))
 
 
 def replaced(term: Term, part: Term, by: Term) -> Term:

@@ -183,7 +183,7 @@ def _moved(before: OptimizerState, event: Event, move: GradientMove) -> Optimize
         case EventKind.ZERO if move.gradients is Gradients.DROPPED and before.gradients is not Gradients.DROPPED:
             return replace(after, dropped_site=event.site)
         case EventKind.ZERO if move.gradients is Gradients.CLEAN:
-            return OptimizerState(Gradients.CLEAN, unscale_site=before.unscale_site)
+            return OptimizerState(Gradients.CLEAN, unscale_site=before.unscale_site, step_site=before.step_site)
         case _:
             return after
 

@@ -1,0 +1,93 @@
+"""Which functions have anything to do with losses, gradients and steps: only those are followed and analysed.
+
+Goes by the names of methods alone, to be fast; what the calls mean is for `events.py`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amplint.knowledge.training_api import CLIP_NAMES
+from amplint.model.tree import Attribute, Call, ClassDef, FunctionDef, Lambda, Module, Name, Node, children
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+METHODS = frozenset({"backward", "unscale_", "zero_grad", "step", "scale_loss", *CLIP_NAMES})
+DEEPEST = 6
+
+
+@dataclass
+class Concerns:
+    """Answers for one module, remembered by function."""
+
+    facts: "Facts"
+    _direct: dict[Node, bool] = field(default_factory=dict)
+    _answers: dict[Node, bool] = field(default_factory=dict)
+
+    def has(self, function: FunctionDef | Module, depth: int = DEEPEST) -> bool:
+        """Whether a function of this module, or one that it calls, has anything to do with a training step."""
+        if function in self._answers:
+            return self._answers[function]
+        self._answers[function] = False  # while a recursive call asks
+        self._answers[function] = self.is_direct(function) or (depth > 0 and self._calls_one(function, depth))
+        return self._answers[function]
+
+    def is_direct(self, function: FunctionDef | Module) -> bool:
+        """Whether the function's own body does."""
+        if function not in self._direct:
+            self._direct[function] = any(_concerns(node) for node in own_nodes(function))
+        return self._direct[function]
+
+    def _calls_one(self, function: FunctionDef | Module, depth: int) -> bool:
+        for node in own_nodes(function):
+            if not isinstance(node, Call):
+                continue
+            name = node.func.attr if isinstance(node.func, Attribute) else ""
+            if name in self._method_names:
+                return True
+            canonical = self.facts.names.canonical(node.func)
+            target = self.facts.definition(canonical) if canonical is not None else None
+            if target is not None and isinstance(target[1], FunctionDef):
+                if target[0].concerns.has(target[1], depth - 1):
+                    return True
+            elif target is None and "scaler" in _last_name(node.func):
+                return True
+        return False
+
+    @cached_property
+    def _method_names(self) -> frozenset[str]:
+        """The names of methods of this module whose own body concerns a step, or calls such a method."""
+        methods = [f for f in self.facts.index.functions if isinstance(self.facts.index.parents[f], ClassDef)]
+        called = {f: {_last_name(n.func) for n in own_nodes(f) if isinstance(n, Call)} for f in methods}
+        names: set[str] = set()
+        more = {f.name for f in methods if self.is_direct(f)}
+        while more != names:
+            names = more
+            more = names | {f.name for f in methods if called[f] & names}
+        return frozenset(names - {"__init__"})
+
+
+def own_nodes(function: Node) -> Iterator[Node]:
+    """The nodes of a function's body, not those of functions, lambdas and classes defined in it."""
+    body = getattr(function, "body", ())
+    stack: list[Node] = list(body) if isinstance(body, tuple) else [body]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, FunctionDef | ClassDef | Lambda):
+            stack.extend(children(node))
+
+
+def _concerns(node: Node) -> bool:
+    if isinstance(node, Call):
+        name = _last_name(node.func)
+        if isinstance(node.func, Attribute) and name in ("scale", "update"):
+            return len(node.args) == (name == "scale") or "scal" in _last_name(node.func.value)
+        return name in METHODS
+    return isinstance(node, Attribute) and node.attr == "grad"
+
+
+def _last_name(func: Node) -> str:
+    return func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""

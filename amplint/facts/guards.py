@@ -1,0 +1,147 @@
+"""Under which conditions a step runs: the `if`s around it and the early exits before it, through calls to their root.
+
+Knows which of them ask whether a group of micro-batches is complete; knows nothing of what the step does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from amplint.facts.scene import Scene
+from amplint.flow.boundaries import Boundary, boundary
+from amplint.flow.graph import Step
+from amplint.model.tree import (
+    Break,
+    Continue,
+    Expr,
+    For,
+    FunctionDef,
+    If,
+    IfExp,
+    Module,
+    Name,
+    Node,
+    Raise,
+    Return,
+    Stmt,
+    While,
+)
+
+MOST_HOPS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A test that must give an answer for a step to run, in the frame that asks it."""
+
+    test: Expr
+    is_true: bool
+    frame: int
+
+
+@dataclass
+class Guards:
+    """The guards of a scene's steps."""
+
+    scene: Scene
+
+    def of(self, step: Step) -> tuple[Guard, ...]:
+        """The guards of a step, those of its own function first, then those of the calls that lead to it."""
+        found: list[Guard] = []
+        node, number = step.node, step.frame
+        while True:
+            found.extend(self._within(node, number))
+            frame = self.scene.frames[number]
+            if frame.call is None:
+                return tuple(found)
+            node, number = frame.call, frame.parent
+
+    def boundaries(self, step: Step) -> tuple[tuple[Guard, Boundary], ...]:
+        """The guards of a step that let it run at group boundaries only."""
+        found = ((guard, self.boundary(guard)) for guard in self.of(step))
+        return tuple((guard, asked) for guard, asked in found if asked is not None and asked.is_true is guard.is_true)
+
+    def boundary(self, guard: Guard) -> Boundary | None:
+        """What a guard asks about groups of turns."""
+        test, frame = self._argument(guard.test, guard.frame)
+        function = self.scene.frames[frame].function
+        return boundary(test, function, lambda expr: self._value(expr, frame))
+
+    def _argument(self, test: Expr, frame: int) -> tuple[Expr, int]:
+        """The expression that a flag was passed as."""
+        for _ in range(MOST_HOPS):
+            passed = next(
+                (p for p in self.scene.frames[frame].passed if isinstance(test, Name) and p.parameter.name == test.id),
+                None,
+            )
+            if passed is None or passed.value is None or passed.value is passed.parameter.default:
+                break
+            test, frame = passed.value, passed.frame
+        return test, frame
+
+    def _value(self, expr: Expr, frame: int) -> Expr | None:
+        """What a name of a frame was assigned, where it was assigned once in its function or one around it."""
+        if not isinstance(expr, Name):
+            return None
+        home = self.scene.homes[frame]
+        try:
+            bindings = home.names.lookup(expr.id, expr)
+        except KeyError:
+            return None
+        values = [binding.value for binding in bindings if binding.value is not None]
+        return values[0] if len(bindings) == 1 and values else None
+
+    def _within(self, node: Node, frame: int) -> Iterator[Guard]:
+        index = self.scene.homes[frame].index
+        function = self.scene.frames[frame].function
+        child = node
+        for outer in index.ancestors(node):
+            match outer:
+                case If() if child in outer.body:
+                    yield Guard(outer.test, True, frame)
+                case If() if child in outer.orelse:
+                    yield Guard(outer.test, False, frame)
+                case IfExp() if child in (outer.body, outer.orelse):
+                    yield Guard(outer.test, child is outer.body, frame)
+                case _:
+                    pass
+            yield from _early_exits(child, outer, frame)
+            if outer is function or isinstance(outer, FunctionDef | Module):
+                return
+            child = outer
+
+
+def _early_exits(child: Node, outer: Node, frame: int) -> Iterator[Guard]:
+    """`if …: continue` earlier in the same block: what follows runs only where the test says no."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(outer, name, ())
+        if not isinstance(block, tuple) or child not in block:
+            continue
+        for statement in block[: block.index(child)]:
+            if isinstance(statement, If) and not statement.orelse and _leaves(statement.body):
+                yield Guard(statement.test, False, frame)
+
+
+def _leaves(body: tuple[Stmt, ...]) -> bool:
+    return bool(body) and isinstance(body[-1], Continue | Return | Break | Raise)
+
+
+def common_loop(scene: Scene, one: Step, other: Step) -> For | While | None:
+    """The innermost loop, in one frame, that runs both steps (themselves or the calls that lead to them)."""
+    others = {step.frame: step for step in ways_up(scene, other)}
+    for step in ways_up(scene, one):
+        if step.frame in others:
+            index = scene.homes[step.frame].index
+            loops = set(map(id, index.loops(others[step.frame].node)))
+            found = next((loop for loop in index.loops(step.node) if id(loop) in loops), None)
+            if found is not None:
+                return found
+    return None
+
+
+def ways_up(scene: Scene, step: Step) -> Iterator[Step]:
+    """A step, and the calls that lead to it, innermost first."""
+    current: Step | None = step
+    while current is not None:
+        yield current
+        frame = scene.frames[current.frame]
+        current = None if frame.call is None else Step(current.kind, frame.call, frame.parent)

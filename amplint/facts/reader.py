@@ -1,0 +1,321 @@
+"""Reads a scene along its paths: feeds the events of each step to the protocol, and keeps the errors it meets.
+
+Knows which paths can happen (through `flow`); what an error means to people is for `protocol.py` and the rules.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from amplint.facts.carriers import Carriers
+from amplint.facts.events import Events, Happening
+from amplint.facts.roles import Roles
+from amplint.facts.scene import Scene
+from amplint.facts.standing import Losses, Standing, start
+from amplint.flow.fixpoint import Client, Known
+from amplint.flow.formulas import value as formula_value
+from amplint.flow.graph import Edge, EdgeKind, Step, StepKind
+from amplint.flow.terms import OPAQUE, Term, is_place
+from amplint.knowledge.automaton import advance
+from amplint.knowledge.protocol import EventKind, Gradients, Reason
+from amplint.knowledge.state import Error, Event, OptimizerState, State
+from amplint.model.tree import (
+    Assign,
+    Attribute,
+    Call,
+    Comprehension,
+    Expr,
+    For,
+    Generator,
+    Name,
+    Node,
+    Return,
+    Subscript,
+    walk,
+)
+
+UNSEEN: Term = ("name", "optimizer that is not seen", "")
+# torch raises there too, but what led there is more likely a path that never happens.
+MISPLACED = frozenset({Reason.CLIP_BEFORE_BACKWARD, Reason.CLIP_AFTER_STEP})
+SILENT = frozenset({Reason.STEP_WITHOUT_GRADIENTS, Reason.SCALE_NOT_SET})
+
+
+@dataclass(frozen=True, slots=True)
+class Misstep:
+    """An error and the state in which it happened."""
+
+    error: Error
+    before: State
+
+
+class Reader(Client[Standing]):
+    """The protocol over one scene. missteps collects the errors, each once for a site and what explains it.
+
+    met tells which gradients a step may find, dropped which zero_grad threw away gradients on the way to a later step.
+    """
+
+    unknown = Standing(State(), is_unknown=True)
+
+    def __init__(self, scene: Scene, roles: Roles, events: Events) -> None:
+        self.scene = scene
+        self.roles = roles
+        self.events = events
+        self.losses = Losses(scene)
+        self._carriers = Carriers(scene, frozenset(id(call) for step, call in scene.calls if _scales(events.of(step))))
+        self.met: dict[tuple[Step, Hashable], set[Gradients]] = {}
+        self.dropped: dict[tuple[Step, Step], OptimizerState] = {}
+        self.missteps: dict[tuple[Reason, Step, Hashable], Misstep] = {}
+        self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
+        self._elements = frozenset(place for place, role in roles.optimizers.items() if role.is_element)
+        self._keyed: dict[tuple[int, int], tuple[Term, ...]] = {}
+        self._loops = self._loops_over_optimizers()
+
+    @property
+    def begin(self) -> Standing:
+        """Nothing is known before the root's first step."""
+        return start(self.optimizers)
+
+    def is_concerned(self, step: Step) -> bool:
+        """Whether a step does anything here; an assignment may hand a scaled loss on, or overwrite it."""
+        if self.events.of(step):
+            return True
+        match step.kind:
+            case StepKind.BIND if (id(step.node), step.frame) in self._loops:
+                return True
+            case _:
+                return self._carriers.is_concerned(step)
+
+    def is_loop_over_optimizers(self, loop: Node, frame: int) -> bool:
+        """Whether the turns of a loop go through optimizers."""
+        return (id(loop), frame) in self._loops or (id(loop), frame) in self._keyed
+
+    def step(self, step: Step, state: Standing, known: Known) -> Iterable[Standing]:
+        """The points after a step; none where torch raises."""
+        if state.is_unknown:
+            state = self.begin
+        points = [state]
+        for happening in self.events.of(step):
+            points = [after for point in points for after in self._happen(happening, step, point, known)]
+        match step.kind:
+            case StepKind.BIND:
+                return [new for point in points for new in self._bound(step, self.losses.assigned(step, point))]
+            case StepKind.OPEN:
+                return [self.losses.opened(step, point) for point in points]
+            case StepKind.RETURN:
+                return [self._returned(step, point) for point in points]
+            case StepKind.CLOSE:
+                return [self._closed(step, point) for point in points]
+            case _:
+                return points
+
+    def edge(self, edge: Edge, state: Standing) -> Iterable[Standing]:
+        """A loop over optimizers ends only when the one that is followed has had its turn."""
+        if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
+            for place in self._loops.get((id(edge.node), edge.frame), ()):
+                turn = state.turn(place)
+                if turn is not None and not turn[0]:
+                    return ()
+                state = state.with_turn(place, None)
+            for place in self._keyed.get((id(edge.node), edge.frame), ()):
+                state = state.with_turn(place, None)
+        return (state,)
+
+    def _bound(self, step: Step, here: Standing) -> Iterator[Standing]:
+        """A new turn of a loop over optimizers: of the one that is followed, or of another."""
+        place = next(iter(self._loops.get((id(step.node), step.frame), ())), None)
+        if place is None:
+            yield here
+            return
+        turn = here.turn(place)
+        if isinstance(step.node, Assign) and not self._is_keyed(step):
+            turn = None
+        has_had = turn is not None and turn[0]
+        yield here.with_turn(place, (has_had, False))
+        if not has_had:
+            yield here.with_turn(place, (True, True))
+
+    def _is_keyed(self, step: Step) -> bool:
+        """Whether an assignment in a loop takes an element by the loop's own target, so another one in each turn."""
+        loops = self.scene.homes[step.frame].index.loops(step.node)
+        targets = {n.id for loop in loops if isinstance(loop, For) for n in walk(loop.target) if isinstance(n, Name)}
+        return any(isinstance(node, Name) and node.id in targets for node in walk(step.node))
+
+    def _returned(self, step: Step, here: Standing) -> Standing:
+        value = step.node.value if isinstance(step.node, Return) else step.node
+        carried = self.losses.scalers(value, step.frame, here) if value is not None else frozenset()
+        if not carried and not here.results:
+            return here
+        return replace(here, results=frozenset((-step.frame - 1, scaler) for scaler in carried))
+
+    def _closed(self, step: Step, here: Standing) -> Standing:
+        if not here.results:
+            return here
+        renamed = frozenset((id(step.node) if key == -step.opened - 1 else key, scaler) for key, scaler in here.results)
+        return replace(here, results=renamed)
+
+    def _happen(self, happening: Happening, step: Step, here: Standing, known: Known) -> Iterator[Standing]:
+        if happening.scaler is not None and self.is_off(happening.scaler, known):
+            happening = _without_scaler(happening)
+        if happening.kind is EventKind.SCALE and happening.scaler is not None:
+            here = replace(here, results=here.results | {(id(step.node), happening.scaler)})
+        points = [here]
+        for event in self._protocol_events(happening, step, here):
+            points = [after for point in points for after in self._apply(event, step, point)]
+        yield from points
+
+    def _protocol_events(self, happening: Happening, step: Step, here: Standing) -> Iterator[Event]:
+        """The events of a happening."""
+        sole = self.optimizers[0] if len(self.optimizers) == 1 and not self._elements else None
+        if happening.kind is None:
+            assert happening.loss is not None
+            event = self._backward(happening.loss, step, here, is_certain=sole is not None)
+            if event.kind is EventKind.SCALED_BACKWARD:
+                yield from self._strangers(step, here)
+            yield event
+        elif happening.kind in (EventKind.CREATE, EventKind.SCALE, EventKind.UPDATE, EventKind.SET_SCALE):
+            if happening.scaler is not None:
+                yield Event(happening.kind, step, happening.scaler)
+        elif happening.kind is EventKind.FORGET and happening.scaler is not None:
+            yield Event(EventKind.FORGET, step, happening.scaler)
+        else:
+            optimizers = happening.optimizers
+            if optimizers is None and (sole is not None or happening.kind is EventKind.FORGET):
+                optimizers = self.optimizers
+            yield Event(happening.kind, step, happening.scaler, optimizers, optimizers is not None)
+
+    def _strangers(self, step: Step, here: Standing) -> Iterator[Event]:
+        """Forget plain backwards of other functions: those may be for gradients of inputs, not of parameters."""
+        for key, optimizer in here.protocol.optimizers:
+            site = optimizer.backward_site
+            if optimizer.gradients is Gradients.PLAIN and isinstance(site, Step) and site.frame != step.frame:
+                yield Event(EventKind.FORGET, step, None, (key,))
+
+    def _backward(self, loss: Expr, step: Step, here: Standing, is_certain: bool) -> Event:
+        scalers = self.losses.scalers(loss, step.frame, here)
+        if len(scalers) == 1:
+            return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), None, is_certain)
+        if scalers or not self._is_plain(loss, step.frame):
+            return Event(EventKind.FORGET, step, None, self.optimizers)
+        return Event(EventKind.PLAIN_BACKWARD, step, None, None, is_certain)
+
+    def _is_plain(self, loss: Expr, frame: int) -> bool:
+        """Whether a loss that carries no scale was surely made here, so that nobody unseen can have scaled it."""
+        root: Node = loss
+        while isinstance(root, Attribute | Subscript | Call):
+            root = root.func if isinstance(root, Call) else root.value
+        term = self.scene.terms.of(root, frame)
+        if not isinstance(root, Name) or not is_place(term):
+            return True
+        _, name, owner = term
+        if not isinstance(owner, int):
+            return True
+        function = self.scene.frames[owner].function
+        bindings = self.scene.homes[owner].names.bindings(function).get(str(name), ())
+        values = [binding.value for binding in bindings if binding.value is not None]
+        if any(_may_scale(value) for value in values):
+            return False
+        if any(binding.kind == "parameter" for binding in bindings):
+            return bool(values)
+        return bool(bindings)
+
+    def _apply(self, event: Event, step: Step, here: Standing) -> Iterator[Standing]:
+        elements = [place for place in event.optimizers or () if place in self._elements]
+        if event.optimizers is None and event.kind in (EventKind.CLIP, EventKind.READ):
+            if any(not turn[2] for turn in here.turns):
+                yield here
+                return
+        elif elements and event.kind is not EventKind.FORGET:
+            turn = here.turn(elements[0])
+            if turn is None or not turn[1]:
+                yield self._of_another(event, here)
+                if turn is not None:
+                    return
+        after, errors = advance(here.protocol, event)
+        if event.kind in (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD):
+            here = replace(here, results=frozenset())
+        self._look(event, step, here)
+        for error in errors:
+            if error.reason not in SILENT:
+                self.missteps.setdefault((error.reason, step, error.optimizer), Misstep(error, here.protocol))
+        if not any(error.is_crash for error in errors):
+            yield replace(here, protocol=after)
+
+    def _look(self, event: Event, step: Step, here: Standing) -> None:
+        """Remember what gradients a step can meet, and which optimizers lost gradients that no step had used."""
+        for key, optimizer in here.protocol.optimizers:
+            if event.optimizers is None or key in event.optimizers:
+                self.met.setdefault((step, key), set()).add(optimizer.gradients)
+                is_used = event.kind is EventKind.STEP and optimizer.gradients in (Gradients.SCALED, Gradients.UNSCALED)
+                if is_used and isinstance(optimizer.dropped_site, Step):
+                    self.dropped.setdefault((optimizer.dropped_site, step), optimizer)
+
+    @property
+    def surely(self) -> tuple[Misstep, ...]:
+        """The errors, without the clips in a wrong place that some path reaches with gradients to clip.
+
+        Such a path is the usual one, the other an empty loop.
+        """
+        return tuple(
+            misstep
+            for (reason, step, optimizer), misstep in self.missteps.items()
+            if reason not in MISPLACED or len(self.met[step, optimizer]) == 1
+        )
+
+    def _of_another(self, event: Event, here: Standing) -> Standing:
+        """The same event on an optimizer of the collection that is not followed: it leaves an inf record."""
+        if event.kind not in (EventKind.STEP, EventKind.UNSCALE):
+            return here
+        record = replace(here.protocol.scaler(event.scaler), has_record=True)
+        return replace(here, protocol=here.protocol.with_scaler(event.scaler, record))
+
+    def is_off(self, scaler: Term, known: Known) -> bool:
+        """Whether the answers on this path say that a scaler is disabled."""
+        role = self.roles.scalers.get(scaler)
+        if role is None or role.enabled in (None, OPAQUE) or known.questions is None:
+            return False
+        assert role.enabled is not None
+        formula = known.questions.normal.truth(role.enabled)
+        answers = dict(zip(known.questions.asked, known.answers, strict=True))
+        return formula_value(formula, answers) is False
+
+    def _loops_over_optimizers(self) -> dict[tuple[int, int], tuple[Term, ...]]:
+        """The loops whose target is an optimizer of a collection; a comprehension's edges and its generators alike."""
+        found: dict[tuple[int, int], tuple[Term, ...]] = {}
+        for _, _, step in self.scene.graph.steps():
+            if step.kind is not StepKind.BIND or not isinstance(step.node, For | Generator | Assign):
+                continue
+            targets = step.node.targets if isinstance(step.node, Assign) else (step.node.target,)
+            names = [node for target in targets for node in walk(target) if isinstance(node, Name)]
+            places = tuple(p for p in (self.scene.place(n, step.frame) for n in names) if p in self._elements)
+            if places:
+                found[id(step.node), step.frame] = places[:1]
+                index = self.scene.homes[step.frame].index
+                around = index.parents.get(step.node)
+                if isinstance(around, Comprehension):
+                    found[id(around), step.frame] = places[:1]
+                if isinstance(step.node, Assign) and self._is_keyed(step):
+                    self._keyed[id(index.loops(step.node)[0]), step.frame] = places[:1]
+        return found
+
+
+def _scales(happenings: tuple[Happening, ...]) -> bool:
+    return any(happening.kind is EventKind.SCALE for happening in happenings)
+
+
+def _without_scaler(happening: Happening) -> Happening:
+    """What a call of a disabled scaler does."""
+    match happening.kind:
+        case EventKind.STEP:
+            return replace(happening, kind=EventKind.DIRECT_STEP, scaler=None)
+        case _:
+            return replace(happening, kind=EventKind.SCALE, scaler=None)
+
+
+def _may_scale(value: Node) -> bool:
+    """Whether a value comes from a call that may scale: one named so."""
+    for node in walk(value):
+        if isinstance(node, Call):
+            func = node.func
+            name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+            if "scale" in name.lower():
+                return True
+    return False

@@ -1,0 +1,203 @@
+"""Which places of a scene hold scalers and which hold optimizers: known by construction, or by what is done with them.
+
+Never by a name alone. A scaler that is switched off for good is no scaler; one that depends on a flag remembers it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from amplint.facts.classes import base_names
+from amplint.facts.origins import Origin
+from amplint.facts.scene import Scene, is_known_place, owner_of
+from amplint.flow.graph import StepKind
+from amplint.flow.terms import OPAQUE, Term
+from amplint.knowledge.training_api import (
+    ENABLED_AT,
+    ENABLED_AT_DEFAULT,
+    NOT_OPTIMIZERS,
+    OPTIMIZER_CLASSES,
+    OPTIMIZER_MODULES,
+    OTHER_FRAMEWORKS,
+    SCALER_CLASSES,
+)
+from amplint.model.tree import Attribute, Call, ClassDef, Constant, Expr, Node, walk
+
+PARAMETER_METHODS = ("parameters", "named_parameters")
+SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScalerRole:
+    """A scaler. enabled is the term of its `enabled` argument, None where it is always on or nothing is known.
+
+    is_constructed: its construction was seen, in every alternative that is not None.
+    """
+
+    place: Term
+    enabled: Term | None = None
+    is_constructed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerRole:
+    """An optimizer. modules are the places whose parameters it was given, () where that is not known."""
+
+    place: Term
+    modules: tuple[Term, ...] = ()
+
+    @property
+    def is_element(self) -> bool:
+        """Whether it stands for the elements of a collection."""
+        return self.place[0] == "each"
+
+
+@dataclass
+class Roles:
+    """The scalers and optimizers of a scene, by place."""
+
+    scene: Scene
+    scalers: dict[Term, ScalerRole] = field(default_factory=dict)
+    optimizers: dict[Term, OptimizerRole] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        uses: dict[Term, dict[str, list[tuple[Call, int]]]] = {}
+        for step, call in self.scene.calls:
+            if isinstance(call.func, Attribute) and step.kind is StepKind.CALL:
+                place = self.scene.place(call.func.value, step.frame)
+                if is_known_place(place):
+                    uses.setdefault(place, {}).setdefault(call.func.attr, []).append((call, step.frame))
+        for place, methods in uses.items():
+            role = self._scaler(place, methods)
+            if role is not None:
+                self.scalers[place] = role
+        for place, expr, frame in [*self._served(), *self._direct(uses)]:
+            if place not in self.optimizers and place not in self.scalers:
+                self.optimizers[place] = OptimizerRole(place, tuple(self._modules(expr, frame)))
+
+    def _scaler(self, place: Term, methods: "dict[str, list[tuple[Call, int]]]") -> ScalerRole | None:
+        used = [pair for name in SCALER_METHODS & methods.keys() for pair in methods[name]]
+        if not used:
+            return None
+        call, frame = used[0]
+        assert isinstance(call.func, Attribute)
+        found = self.scene.origins(call.func.value, frame)
+        names = {name for origin in found for name in called_names(origin)}
+        if any(name.startswith(OTHER_FRAMEWORKS) for name in names):
+            return None
+        made = [origin for origin in found if self._makes_scaler(origin)]
+        if not made:
+            return ScalerRole(place) if self._is_scaler_by_use(methods) else None
+        switches = [self._enabled(origin, frame, place) for origin in made]
+        if all(switch == ("const", "bool", False) for switch in switches):
+            return None
+        others = [o for o in found if o not in made and not (isinstance(o.expr, Constant) and o.expr.value is None)]
+        return ScalerRole(place, _agreed(switches), not others)
+
+    def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]") -> bool:
+        """`unscale_` is a scaler's alone; `scale` is, where its result runs backward or the round goes on."""
+        if "unscale_" in methods:
+            return True
+        if "update" in methods or any(call.args for call, _ in methods.get("step", ())):
+            return "scale" in methods
+        return any(self._runs_backward(call, frame) for call, frame in methods.get("scale", ()))
+
+    def _runs_backward(self, call: Call, frame: int) -> bool:
+        around = self.scene.homes[frame].index.parents.get(call)
+        return isinstance(around, Attribute) and around.attr == "backward"
+
+    def _makes_scaler(self, origin: Origin) -> bool:
+        if not isinstance(origin.expr, Call):
+            return False
+        names = origin.facts.names.meaning(origin.expr.func).names
+        house = frozenset(origin.facts.settings.scaler_names)
+        return any(name in SCALER_CLASSES or name in house or _is_subclass(origin, name) for name in names)
+
+    def _enabled(self, origin: Origin, frame: int, place: Term) -> Term | None:
+        """The term of `enabled`, where the constructor was given one."""
+        call = origin.expr
+        assert isinstance(call, Call)
+        names = origin.facts.names.meaning(call.func).names
+        position = min((ENABLED_AT.get(name, ENABLED_AT_DEFAULT) for name in names), default=ENABLED_AT_DEFAULT)
+        positional = [argument.value for argument in call.args if not argument.star and argument.name is None]
+        given: Expr | None = next((a.value for a in call.args if a.name == "enabled"), None)
+        if given is None and len(positional) > position:
+            given = positional[position]
+        if given is None:
+            return OPAQUE if any(a.star for a in call.args) else None
+        return self.scene.local_or_foreign(origin.facts, given, frame, owner_of(place))
+
+    def _served(self) -> Iterator[tuple[Term, Expr, int]]:
+        """What scalers step and unscale."""
+        for step, call in self.scene.calls:
+            func = call.func
+            if not isinstance(func, Attribute) or func.attr not in ("step", "unscale_") or not call.args:
+                continue
+            if self.scene.place(func.value, step.frame) in self.scalers and not call.args[0].star:
+                place = self.scene.place(call.args[0].value, step.frame)
+                if is_known_place(place):
+                    yield place, call.args[0].value, step.frame
+
+    def _direct(self, uses: "dict[Term, dict[str, list[tuple[Call, int]]]]") -> Iterator[tuple[Term, Expr, int]]:
+        """What is stepped by itself, and is an optimizer by its construction or because its gradients are zeroed."""
+        for place, methods in uses.items():
+            if "step" not in methods and "zero_grad" not in methods:
+                continue
+            call, frame = methods.get("step", methods.get("zero_grad", []))[0]
+            assert isinstance(call.func, Attribute)
+            if {"step", "zero_grad"} <= methods.keys() or self._is_optimizer(call.func.value, frame):
+                yield place, call.func.value, frame
+
+    def _is_optimizer(self, expr: Expr, frame: int) -> bool:
+        return any(
+            is_optimizer_name(name) or _is_optimizer_class(origin, name)
+            for origin in self.scene.origins(expr, frame)
+            for name in called_names(origin)
+        )
+
+    def _modules(self, expr: Expr, frame: int) -> Iterator[Term]:
+        """The places whose parameters an optimizer was made of."""
+        for origin in self.scene.origins(expr, frame):
+            if isinstance(origin.expr, Call) and origin.expr.args:
+                me = owner_of(self.scene.place(expr, frame))
+                for module in parameter_sources(origin.expr.args[0].value):
+                    term = self.scene.local_or_foreign(origin.facts, module, frame, me)
+                    if OPAQUE not in (term, term[1:2]):
+                        yield term
+
+
+def parameter_sources(expr: Node) -> Iterator[Expr]:
+    """`m` of every `m.parameters()` or `m.named_parameters()` in an expression."""
+    for node in walk(expr):
+        if isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr in PARAMETER_METHODS:
+            yield node.func.value
+
+
+def called_names(origin: Origin) -> frozenset[str]:
+    """The dotted names of the callable whose call an origin is."""
+    return origin.facts.names.meaning(origin.expr.func).names if isinstance(origin.expr, Call) else frozenset()
+
+
+def is_optimizer_name(name: str) -> bool:
+    """Whether a dotted name is that of an optimizer class of torch or of a library like it."""
+    if name in OPTIMIZER_CLASSES:
+        return True
+    return name.startswith(OPTIMIZER_MODULES) and not name.startswith(NOT_OPTIMIZERS)
+
+
+def _agreed(switches: list[Term | None]) -> Term | None:
+    first = switches[0]
+    return first if all(switch == first for switch in switches) else OPAQUE
+
+
+def _is_subclass(origin: Origin, name: str) -> bool:
+    target = origin.facts.definition(name)
+    if target is None or not isinstance(target[1], ClassDef):
+        return False
+    return any(base in SCALER_CLASSES for base in base_names(target[0], target[1]))
+
+
+def _is_optimizer_class(origin: Origin, name: str) -> bool:
+    target = origin.facts.definition(name)
+    if target is None or not isinstance(target[1], ClassDef):
+        return False
+    return any(is_optimizer_name(base) for base in base_names(target[0], target[1]))

@@ -1,0 +1,128 @@
+"""Where paths start: functions that nobody in sight calls, modules, and methods that a subclass inherits.
+
+Knows who calls whom by name; what the functions do is for others.
+"""
+
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.classes import lookup_order
+from amplint.facts.concerns import own_nodes
+from amplint.flow.graph import Loop, Owner
+from amplint.model.tree import (
+    Assign,
+    Attribute,
+    Call,
+    ClassDef,
+    Comprehension,
+    For,
+    FunctionDef,
+    Module,
+    Name,
+    Node,
+    Subscript,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """A function, or the module itself, the module that it stands in, and the class that its self is an instance of."""
+
+    home: "Facts"
+    function: FunctionDef | Module
+    klass: "tuple[Facts, ClassDef] | None" = None
+
+
+def roots(facts: "Facts", covered: Callable[[], AbstractSet[Owner]]) -> Iterator[Root]:
+    """The roots of a module that have anything to do with a training step.
+
+    covered: the functions that stand in the place of a call in some root before; asked again for each root.
+    """
+    if facts.concerns.has(facts.module):
+        yield Root(facts, facts.module)
+    called = _called_names(facts)
+    concerned = [function for function in facts.index.functions if facts.concerns.has(function)]
+    for is_called in (False, True):
+        for function in concerned:
+            klass = facts.index.parents.get(function)
+            if (function.name in called) is is_called and function not in covered():
+                yield Root(facts, function, (facts, klass) if isinstance(klass, ClassDef) else None)
+    for definition in facts.index.definitions.values():
+        if isinstance(definition, ClassDef):
+            yield from _inherited(facts, definition)
+
+
+def _called_names(facts: "Facts") -> frozenset[str]:
+    """The names of functions and methods of this module that some other function of it calls."""
+    found: set[str] = set()
+    for call in facts.index.calls:
+        name = (
+            call.func.attr if isinstance(call.func, Attribute) else call.func.id if isinstance(call.func, Name) else ""
+        )
+        around = facts.index.function(call)
+        if not isinstance(around, FunctionDef) or around.name != name:
+            found.add(name)
+    return frozenset(found)
+
+
+def _inherited(facts: "Facts", klass: ClassDef) -> Iterator[Root]:
+    """Methods of bases that call, on self, a method that this class overrides."""
+    own = {s.name for s in klass.body if isinstance(s, FunctionDef) and facts.concerns.has(s)} - {"__init__"}
+    if not own:
+        return
+    seen = {s.name for s in klass.body if isinstance(s, FunctionDef)}
+    for owner, base in lookup_order(facts, klass)[1:]:
+        for statement in base.body:
+            if isinstance(statement, FunctionDef) and statement.name not in seen:
+                seen.add(statement.name)
+                if any(_calls_on_self(node, statement, own) for node in own_nodes(statement)):
+                    yield Root(owner, statement, (facts, klass))
+
+
+def _calls_on_self(node: Node, function: FunctionDef, names: set[str]) -> bool:
+    if not isinstance(node, Call) or not isinstance(node.func, Attribute) or not function.parameters:
+        return False
+    value = node.func.value
+    return isinstance(value, Name) and value.id == function.parameters[0].name and node.func.attr in names
+
+
+def takes_a_turn(loop: Loop) -> bool:
+    """Loops over optimizers have something to loop over: without optimizers there is no training."""
+    if isinstance(loop, For):
+        targets = {node.id for node in walk(loop.target) if isinstance(node, Name)}
+        body: tuple[Node, ...] = loop.body
+    else:
+        assert isinstance(loop, Comprehension)
+        targets = {n.id for g in loop.generators for n in walk(g.target) if isinstance(n, Name)}
+        body = (loop.element,)
+    nodes = [node for statement in body for node in walk(statement)]
+    keyed = {
+        target.id
+        for node in nodes
+        if isinstance(node, Assign) and isinstance(node.value, Subscript)
+        if isinstance(node.value.index, Name) and node.value.index.id in targets
+        for target in node.targets
+        if isinstance(target, Name)
+    }
+    return any(_is_optimizer_use(node, targets | keyed) for node in nodes)
+
+
+def _is_optimizer_use(node: Node, names: set[str]) -> bool:
+    if not isinstance(node, Call) or not isinstance(node.func, Attribute):
+        return False
+    if node.func.attr in ("step", "unscale_", "zero_grad"):
+        value = node.func.value
+        if isinstance(value, Name) and value.id in names:
+            return True
+    if node.func.attr in ("step", "unscale_"):
+        for argument in node.args[:1]:
+            given = argument.value.value if isinstance(argument.value, Subscript) else argument.value
+            if isinstance(given, Name) and given.id in names:
+                return True
+    return False

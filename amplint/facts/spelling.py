@@ -1,0 +1,36 @@
+"""How small expressions are written, for messages and for the code of repairs; refuses what it cannot write exactly."""
+
+from amplint.model.tree import Argument, Attribute, Binary, Call, Constant, Name, Node, Subscript, Unary
+
+
+def spelled(expr: Node | None) -> str:
+    """An expression of names, attributes, constants, calls and one operator as a program writes it; '' for others."""
+    match expr:
+        case Name():
+            return expr.id
+        case Attribute():
+            return _joined(spelled(expr.value), ".", expr.attr)
+        case Constant(value=str() | int() | float() | bool() | None):
+            return repr(expr.value)
+        case Unary(op="-"):
+            return _joined("-", "", spelled(expr.operand))
+        case Subscript():
+            return _joined(spelled(expr.value), "[", spelled(expr.index), "]")
+        case Binary() if not isinstance(expr.left, Binary) and not isinstance(expr.right, Binary):
+            return _joined(spelled(expr.left), f" {expr.op} ", spelled(expr.right))
+        case Call():
+            arguments = [_argument(argument) for argument in expr.args]
+            return "" if "" in arguments else _joined(spelled(expr.func), "(" + ", ".join(arguments), ")")
+        case _:
+            return ""
+
+
+def _argument(argument: Argument) -> str:
+    value = spelled(argument.value)
+    if argument.star or not value:
+        return ""
+    return value if argument.name is None else f"{argument.name}={value}"
+
+
+def _joined(first: str, between: str, second: str, end: str = "") -> str:
+    return f"{first}{between}{second}{end}" if first and second else ""

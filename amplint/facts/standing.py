@@ -1,0 +1,177 @@
+"""What is true at one point of a path: the protocol's state, and which values are losses multiplied by which scale.
+
+Knows which expressions hand a scaled loss on; knows nothing of the order of events.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from amplint.facts.scene import Scene
+from amplint.flow.graph import Step
+from amplint.flow.terms import Term
+from amplint.knowledge.protocol import Gradients
+from amplint.knowledge.state import OptimizerState, State
+from amplint.model.tree import (
+    AnnAssign,
+    Assign,
+    Attribute,
+    AugAssign,
+    Await,
+    Binary,
+    BoolOp,
+    Call,
+    Comprehension,
+    Dict,
+    Expr,
+    IfExp,
+    List,
+    Name,
+    NamedExpr,
+    Node,
+    Starred,
+    Subscript,
+    Tuple,
+    Unary,
+)
+
+Scalers = frozenset[Term]
+NO_SCALERS: Scalers = frozenset()
+# What these give is a number or a tensor outside the graph: nothing to run backward from.
+DETACHING = frozenset({"item", "detach", "tolist", "numpy", "cpu", "get_scale", "size", "dim"})
+HANDING_ON = frozenset(
+    {"cast", "sum", "mean", "stack", "cat", "squeeze", "float", "tuple", "list", "add", "mul", "div"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A point of a path.
+
+    scaled: places that hold a scaled loss, with the scaler. results: calls whose value is one, until it is used.
+    turns: collections of optimizers, each with whether the optimizer followed has had its turn in the running loop,
+    and whether the current turn is its own.
+    """
+
+    protocol: State
+    scaled: frozenset[tuple[Term, Term]] = frozenset()
+    results: frozenset[tuple[int, Term]] = frozenset()
+    turns: frozenset[tuple[Term, bool, bool]] = field(default_factory=frozenset)
+    is_unknown: bool = False
+
+    def turn(self, place: Term) -> tuple[bool, bool] | None:
+        """(has had its turn, is the current one), None outside loops over the collection."""
+        return next(((had, now) for known, had, now in self.turns if known == place), None)
+
+    def with_turn(self, place: Term, turn: tuple[bool, bool] | None) -> "Standing":
+        """The same point with another turn of a collection."""
+        kept = frozenset(entry for entry in self.turns if entry[0] != place)
+        return replace(self, turns=kept if turn is None else kept | {(place, *turn)})
+
+
+def start(optimizers: tuple[Term, ...]) -> Standing:
+    """The point before a function that nothing is known of."""
+    known = tuple(
+        sorted(((place, OptimizerState(Gradients.UNKNOWN)) for place in optimizers), key=lambda p: repr(p[0]))
+    )
+    return Standing(State((), known))
+
+
+@dataclass
+class Losses:
+    """Follows scaled losses through expressions and assignments of a scene."""
+
+    scene: Scene
+
+    def scalers(self, expr: Node, frame: int, here: Standing) -> Scalers:
+        """The scalers whose scale the value of an expression carries."""
+        if not here.scaled and not here.results:
+            return NO_SCALERS
+        return self._scalers(expr, frame, here)
+
+    def _scalers(self, expr: Node, frame: int, here: Standing) -> Scalers:
+        match expr:
+            case Name() | Attribute() | Subscript():
+                return self._held(expr, frame, here)
+            case Call():
+                return self._returned(expr, frame, here)
+            case NamedExpr() | Await() | Starred():
+                return self._scalers(expr.value, frame, here)
+            case Unary():
+                return self._scalers(expr.operand, frame, here)
+            case Binary():
+                return self._scalers(expr.left, frame, here) | self._scalers(expr.right, frame, here)
+            case IfExp():
+                return self._scalers(expr.body, frame, here) | self._scalers(expr.orelse, frame, here)
+            case BoolOp() | Dict():
+                return self._any(expr.values, frame, here)
+            case Tuple() | List():
+                return self._any(expr.elts, frame, here)
+            case Comprehension():
+                return self._scalers(expr.element, frame, here)
+            case _:
+                return NO_SCALERS
+
+    def _any(self, parts: tuple[Expr, ...], frame: int, here: Standing) -> Scalers:
+        return NO_SCALERS.union(*(self._scalers(part, frame, here) for part in parts))
+
+    def _held(self, expr: Name | Attribute | Subscript, frame: int, here: Standing) -> Scalers:
+        place = self.scene.terms.of(expr, frame)
+        found = frozenset(scaler for held, scaler in here.scaled if held == place)
+        if found or isinstance(expr, Name):
+            return found
+        return self._scalers(expr.value, frame, here) if isinstance(expr, Subscript) else NO_SCALERS
+
+    def _returned(self, call: Call, frame: int, here: Standing) -> Scalers:
+        found = frozenset(scaler for result, scaler in here.results if result == id(call))
+        if found:
+            return found
+        func = call.func
+        name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+        if name in DETACHING:
+            return NO_SCALERS
+        if isinstance(func, Attribute):
+            found = self._scalers(func.value, frame, here)
+        if not found and name in HANDING_ON:
+            found = self._any(tuple(argument.value for argument in call.args), frame, here)
+        return found
+
+    def assigned(self, step: Step, here: Standing) -> Standing:
+        """After an assignment: its targets hold what its value carries."""
+        node = step.node
+        match node:
+            case Assign():
+                targets, value = node.targets, node.value
+            case AnnAssign() | AugAssign() | NamedExpr():
+                if node.value is None:
+                    return here
+                targets, value = (node.target,), node.value
+            case _:
+                return here
+        scaled = here.scaled
+        carried = self.scalers(value, step.frame, here)
+        for target in targets:
+            for part, of_part in self._parts(target, value, carried, step.frame, here):
+                place = self.scene.terms.of(part, step.frame)
+                kept = isinstance(node, AugAssign)
+                scaled = scaled if kept else frozenset(pair for pair in scaled if pair[0] != place)
+                scaled |= {(place, scaler) for scaler in of_part}
+        return replace(here, scaled=scaled, results=frozenset()) if here.scaled or here.results else here
+
+    def _parts(
+        self, target: Expr, value: Expr, carried: Scalers, frame: int, here: Standing
+    ) -> list[tuple[Expr, Scalers]]:
+        if not isinstance(target, Tuple | List):
+            return [(target, carried)]
+        if isinstance(value, Tuple | List) and len(value.elts) == len(target.elts):
+            pairs = zip(target.elts, value.elts, strict=True)
+            return [(part, self.scalers(given, frame, here)) for part, given in pairs]
+        return [(part, carried) for part in target.elts]
+
+    def opened(self, step: Step, here: Standing) -> Standing:
+        """At the start of a call: its parameters hold what its arguments carry."""
+        scaled = here.scaled
+        for passing in self.scene.frames[step.opened].passed:
+            place: Term = ("name", passing.parameter.name, step.opened)
+            scaled = frozenset(pair for pair in scaled if pair[0] != place)
+            if passing.value is not None:
+                scaled |= {(place, s) for s in self.scalers(passing.value, passing.frame, here)}
+        return replace(here, scaled=scaled) if scaled != here.scaled else here

@@ -1,0 +1,107 @@
+"""Names of the training loop in PyTorch and its neighbours: scalers, optimizers, clip functions, losses, frameworks.
+
+Data only; signatures and deprecations of the AMP functions themselves are in `torch_api.py`.
+"""
+
+SCALER_CLASSES = frozenset(
+    {
+        "torch.GradScaler",
+        "torch.amp.GradScaler",
+        "torch.amp.grad_scaler.GradScaler",
+        "torch.cuda.amp.GradScaler",
+        "torch.cuda.amp.grad_scaler.GradScaler",
+        "torch.cpu.amp.GradScaler",
+        "torch.cpu.amp.grad_scaler.GradScaler",
+        "torch.npu.amp.GradScaler",
+        "torch.xpu.amp.GradScaler",
+        "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
+        "fairscale.optim.grad_scaler.ShardedGradScaler",
+        "fairscale.optim.grad_scaler.GradScaler",
+        "torch_npu.npu.amp.GradScaler",
+        "torch_xla.amp.GradScaler",
+    }
+)
+
+# Position of `enabled` among the positional arguments: behind `device` where the class takes one.
+ENABLED_AT = {
+    "torch.cuda.amp.GradScaler": 4,
+    "torch.cuda.amp.grad_scaler.GradScaler": 4,
+    "torch.cpu.amp.GradScaler": 4,
+    "torch.cpu.amp.grad_scaler.GradScaler": 4,
+}
+ENABLED_AT_DEFAULT = 5
+
+OTHER_FRAMEWORKS = ("paddle.", "mxnet.", "tensorflow.", "keras.", "mindspore.", "jittor.", "apex.")
+
+# Optimizer classes outside torch.optim that behave as torch's own do.
+OPTIMIZER_MODULES = ("torch.optim.", "apex.optimizers.", "bitsandbytes.optim.", "timm.optim.", "torch_optimizer.")
+OPTIMIZER_CLASSES = frozenset(
+    {
+        "transformers.AdamW",
+        "transformers.Adafactor",
+        "transformers.optimization.AdamW",
+        "transformers.optimization.Adafactor",
+        "torch.distributed.optim.ZeroRedundancyOptimizer",
+        "lion_pytorch.Lion",
+    }
+)
+NOT_OPTIMIZERS = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.", "timm.scheduler.")
+
+# Clips in place. The position of the parameters is 0 in all of them.
+CLIP_FUNCTIONS = frozenset(
+    {
+        "torch.nn.utils.clip_grad_norm_",
+        "torch.nn.utils.clip_grad_value_",
+        "torch.nn.utils.clip_grads_with_norm_",
+        "torch.nn.utils.clip_grad_norm",
+        "torch.nn.utils.clip_grad.clip_grad_norm_",
+        "torch.nn.utils.clip_grad.clip_grad_value_",
+        "torch.nn.utils.clip_grad.clip_grads_with_norm_",
+        "torch.nn.utils.clip_grad.clip_grad_norm",
+        "timm.utils.dispatch_clip_grad",
+        "timm.utils.adaptive_clip_grad",
+        "timm.utils.clip_grad.dispatch_clip_grad",
+        "timm.utils.agc.adaptive_clip_grad",
+    }
+)
+CLIP_NAMES = frozenset(name.rpartition(".")[2] for name in CLIP_FUNCTIONS)
+
+# Reads a norm of gradients and changes nothing.
+NORM_FUNCTIONS = frozenset({"torch.nn.utils.get_total_norm", "torch.nn.utils.clip_grad.get_total_norm"})
+
+# Objects whose backward and step do the scaling themselves; what they do to gradients is not known here.
+FRAMEWORK_CLASSES = frozenset(
+    {
+        "accelerate.Accelerator",
+        "accelerate.accelerator.Accelerator",
+        "lightning.Fabric",
+        "lightning.fabric.Fabric",
+        "lightning_fabric.Fabric",
+        "pytorch_lightning.LightningModule",
+        "lightning.LightningModule",
+        "lightning.pytorch.LightningModule",
+        "mmengine.optim.AmpOptimWrapper",
+        "mmengine.optim.OptimWrapper",
+        "fairseq.optim.fp16_optimizer.FP16Optimizer",
+        "fairseq.optim.fp16_optimizer.MemoryEfficientFP16Optimizer",
+    }
+)
+
+# A mean over the batch is what these give by default.
+MEAN_LOSS_MODULES = frozenset(
+    {
+        *("L1Loss", "MSELoss", "CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "SmoothL1Loss"),
+        *("HuberLoss", "PoissonNLLLoss", "GaussianNLLLoss", "KLDivLoss", "MarginRankingLoss", "HingeEmbeddingLoss"),
+        *("CosineEmbeddingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss"),
+        *("SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "CTCLoss"),
+    }
+)
+MEAN_LOSS_FUNCTIONS = frozenset(
+    {
+        *("l1_loss", "mse_loss", "cross_entropy", "nll_loss", "binary_cross_entropy", "huber_loss", "smooth_l1_loss"),
+        *("binary_cross_entropy_with_logits", "poisson_nll_loss", "gaussian_nll_loss", "kl_div", "ctc_loss"),
+        *("margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "multi_margin_loss"),
+        *("multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss", "triplet_margin_loss"),
+        "triplet_margin_with_distance_loss",
+    }
+)

@@ -1,0 +1,83 @@
+"""The scaler steps again although `update` was not called since its last step.
+
+## What it does
+
+Finds a `scaler.step(optimizer)` after which a path comes to the next `step` or `unscale_` of the same optimizer
+without a `scaler.update()` between.
+
+## Why it matters
+
+The second step raises `RuntimeError: step() has already been called since the last update().`, with an explicit
+`unscale_` `unscale_() is being called after step().` Where only one step ever runs, the scale is frozen at its first
+value.
+
+## Where it reports
+
+At the step after which the update is missed; the call that fails is a note. Several optimizers that share one update
+at the end of the iteration are right.
+
+## Example
+
+```python
+for images, labels in loader:
+    optimizer.zero_grad()
+    scaler.scale(criterion(model(images), labels)).backward()
+    scaler.step(optimizer)
+```
+
+## Fix
+
+Inserts `scaler.update()` behind the last step of the iteration, where the function has no update yet.
+
+## Fix safety
+
+Safe with one scaler and one step of it; unsafe with several steps.
+
+## References
+
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html
+* https://github.com/pytorch/pytorch/blob/main/torch/amp/grad_scaler.py
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.gather import Facts
+from amplint.knowledge.protocol import EventKind
+from amplint.model.edit import Applicability, Fix
+from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_repairs import (
+    insert_after,
+    is_sole,
+)
+from amplint.rules.protocol_report import report, scaler_name
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP202",
+    name="missing-scaler-update",
+    severity=Severity.ERROR,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report steps that are followed by the next round without an update."""
+    for defect in facts.defects.of(DefectKind.NO_UPDATE):
+        scaler = scaler_name(defect)
+        message = f"`{scaler}.update()` is missing after this step"
+        yield report(RULE, defect, message, missed="fails here, in the next iteration", fix=_fix(defect, scaler))
+
+
+def _fix(defect: Defect, scaler: str) -> Fix | None:
+    """The update goes behind the last step of the function."""
+    steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
+    updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
+    if not steps or updates:
+        return None
+    last = max(steps, key=lambda step: step.node.span)
+    applicability = Applicability.SAFE if len(steps) == 1 and is_sole(defect) else Applicability.UNSAFE
+    title = f"insert `{scaler}.update()` behind line {last.node.span.end_line}"
+    return insert_after(defect, last, f"{scaler}.update()", title, applicability)

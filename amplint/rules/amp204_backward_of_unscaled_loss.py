@@ -1,0 +1,83 @@
+"""A loss runs backward without the scale, and the scaler divides its gradients.
+
+## What it does
+
+Finds `loss.backward()` of a loss that no `scaler.scale` multiplied, on a path that goes on to `scaler.step` or
+`scaler.unscale_`.
+
+## Why it matters
+
+The gradients are divided by a scale that they were never multiplied by. SGD stands still; with Adam the epsilon takes
+over (distance to the float32 run 0.079 at scale 65536, where a correct run has 0.002). Small gradients underflow in
+float16, which is what the scaler is there to prevent. If `scale` never ran at all, `step` raises `Attempted step but
+_scale is None.`
+
+## Where it reports
+
+At the backward, with the step as a note. A plain backward in the branch that does not use the scaler is right, as is
+one for another optimizer that steps by itself.
+
+## Example
+
+```python
+optimizer.zero_grad()
+loss.backward()
+scaler.step(optimizer)
+scaler.update()
+```
+
+## Fix
+
+Replaces the loss by `scaler.scale(loss)`.
+
+## Fix safety
+
+Unsafe: a tuned run may live on the mistake.
+
+## References
+
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html
+* https://github.com/pytorch/pytorch/blob/main/torch/amp/grad_scaler.py
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.gather import Facts
+from amplint.facts.spelling import spelled
+from amplint.model.edit import Applicability, Fix, Replace
+from amplint.model.finding import Finding, Severity
+from amplint.model.tree import Attribute, Call
+from amplint.rules.protocol_repairs import (
+    repair,
+)
+from amplint.rules.protocol_report import report, scaler_name
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP204",
+    name="backward-of-unscaled-loss",
+    severity=Severity.ERROR,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report backward passes without the scale whose gradients a scaler divides."""
+    for defect in facts.defects.of(DefectKind.UNSCALED_BACKWARD):
+        scaler = scaler_name(defect)
+        message = f"the loss runs backward without `{scaler}.scale`, but `{scaler}` divides its gradients"
+        yield report(RULE, defect, message, missed="divided by the scale here", fix=_fix(defect, scaler))
+
+
+def _fix(defect: Defect, scaler: str) -> Fix | None:
+    call = defect.place
+    if not isinstance(call, Call) or not isinstance(call.func, Attribute):
+        return None
+    loss = spelled(call.func.value)
+    if not loss or loss == "torch.autograd":
+        return None
+    code = f"{scaler}.scale({loss})"
+    return repair(f"replace the loss by `{code}`", Applicability.UNSAFE, Replace(call.func.value.span, code))

@@ -1,0 +1,90 @@
+"""`update` runs while a step is still to come.
+
+## What it does
+
+Finds `scaler.update()` between a scaled backward and the step that uses its gradients: before any step, or between
+the steps of two optimizers that one backward serves.
+
+## Why it matters
+
+Without an inf check before it `update` raises `AssertionError: No inf checks were recorded prior to update.` After
+`unscale_` it is silent, and the step divides the gradients a second time. Between two steps the second optimizer is
+divided by another scale whenever that update changed it: twice or half the gradient, now and then, and the growth
+counter counts twice.
+
+## Where it reports
+
+At the update; the step that comes too late is a note. The complete rounds of a GAN (scale, backward, step, update for
+each optimizer in turn) are right.
+
+## Example
+
+```python
+scaler.scale(loss).backward()
+scaler.step(optimizer_a)
+scaler.update()
+scaler.step(optimizer_b)
+scaler.update()
+```
+
+## Fix
+
+Moves the update behind the step; where another update follows the step, deletes this one.
+
+## Fix safety
+
+Safe with one scaler and one optimizer, where torch would raise; unsafe otherwise.
+
+## References
+
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html#working-with-multiple-models-losses-and-optimizers
+* https://github.com/pytorch/pytorch/blob/main/torch/amp/grad_scaler.py
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.gather import Facts
+from amplint.knowledge.protocol import EventKind, Reason
+from amplint.model.edit import Applicability, Fix
+from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_repairs import (
+    delete,
+    is_sole,
+    move_after,
+)
+from amplint.rules.protocol_report import report, scaler_name
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP206",
+    name="misplaced-scaler-update",
+    severity=Severity.ERROR,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report updates that come before a step that still needs the old scale."""
+    for defect in facts.defects.of(DefectKind.MISPLACED_UPDATE):
+        scaler = scaler_name(defect)
+        is_early = defect.error is not None and defect.error.reason is Reason.UPDATE_WITHOUT_RECORD
+        message = f"`{scaler}.update()` runs before the step whose gradients were scaled"
+        if is_early:
+            message = f"`{scaler}.update()` runs before any step or unscale_ has looked for infs"
+        yield report(RULE, defect, message, missed="stepped only here", fix=_fix(defect))
+
+
+def _fix(defect: Defect) -> Fix | None:
+    steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
+    behind = [step for step in steps if step.node.span > defect.place.span]
+    if not behind:
+        return None
+    last = max(behind, key=lambda step: step.node.span)
+    updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
+    if any(update.node.span > last.node.span for update in updates):
+        return delete(defect, defect.site, "delete this update: another follows the step", Applicability.UNSAFE)
+    applicability = Applicability.SAFE if is_sole(defect) and len(behind) == 1 else Applicability.UNSAFE
+    return move_after(defect, defect.site, last, applicability)

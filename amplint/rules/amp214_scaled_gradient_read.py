@@ -1,0 +1,65 @@
+"""Gradients are measured, compared or changed while they are still multiplied by the loss scale.
+
+## What it does
+
+Finds norms, thresholds and noise on `.grad`, and clips that only measure, on a path with scaled gradients.
+
+## Why it matters
+
+The value is thousands of times too large and jumps whenever the scale moves. A logged norm is a wrong log; a
+threshold (`if norm > 10: continue`) skips every step; noise or a constant that is added is divided away.
+
+## Where it reports
+
+At the read; where a helper reads, at the call of the helper in the function that deals with the scaler. Reads after
+`unscale_` or after the step are right, as is a division by `get_scale()`, and asking whether gradients are finite.
+
+## Example
+
+```python
+scaler.scale(loss).backward()
+norm = sum(p.grad.norm() for p in model.parameters())
+scaler.step(optimizer)
+scaler.update()
+```
+
+## Fix
+
+Inserts `scaler.unscale_(optimizer)` before the read.
+
+## Fix safety
+
+Safe under the conditions of AMP201.
+
+## References
+
+* https://github.com/languini-kitchen/languini-kitchen/pull/7
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.defects import DefectKind
+from amplint.facts.gather import Facts
+from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_repairs import (
+    unscale_before,
+)
+from amplint.rules.protocol_report import report
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP214",
+    name="scaled-gradient-read",
+    severity=Severity.WARNING,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report reads of gradients that are still scaled."""
+    for defect in facts.defects.of(DefectKind.READ_SCALED):
+        message = "reads gradients that are still multiplied by the loss scale"
+        yield report(RULE, defect, message, missed="unscaled only here", fix=unscale_before(defect))

@@ -1,0 +1,67 @@
+"""Gradients are zeroed between the backward pass and the step.
+
+## What it does
+
+Finds a `zero_grad` on a path from a backward to the step that should have used its gradients, without another
+backward between.
+
+## Why it matters
+
+The step raises `AssertionError: No inf checks were recorded for this optimizer.`, or, with `unscale_` before,
+silently trains nothing.
+
+## Where it reports
+
+At the `zero_grad`, with backward and step as notes.
+
+## Example
+
+```python
+scaler.scale(loss).backward()
+optimizer.zero_grad()
+scaler.step(optimizer)
+scaler.update()
+```
+
+## Fix
+
+Moves the `zero_grad` behind the step.
+
+## Fix safety
+
+Unsafe: it may have been meant to stand before the backward.
+
+## References
+
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html
+* https://github.com/pytorch/pytorch/blob/main/torch/amp/grad_scaler.py
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.defects import DefectKind
+from amplint.facts.gather import Facts
+from amplint.model.edit import Applicability
+from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_repairs import (
+    move_after,
+)
+from amplint.rules.protocol_report import optimizer_name, report
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP218",
+    name="zero-grad-before-step",
+    severity=Severity.ERROR,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.INTENDED,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report zero_grad calls that throw gradients away right before their step."""
+    for defect in facts.defects.of(DefectKind.ZERO_BEFORE_STEP):
+        fix = move_after(defect, defect.site, defect.after, Applicability.UNSAFE) if defect.after is not None else None
+        message = f"the gradients of `{optimizer_name(defect)}` are zeroed before the step that should use them"
+        yield report(RULE, defect, message, missed="steps without gradients", fix=fix)

@@ -1,0 +1,58 @@
+"""`unscale_` runs before the last backward of a group of micro-batches.
+
+## What it does
+
+Finds `unscale_` outside the test that lets the optimizer step at group boundaries only, and scaled backwards that
+follow an `unscale_` before the step.
+
+## Why it matters
+
+The second micro-batch raises `RuntimeError: unscale_() has already been called on this optimizer since the last
+update().` Where it does not, unscaled and scaled gradients are summed: the last micro-batch counts thousands of times
+as much.
+
+## Where it reports
+
+At the `unscale_`, with the backward and the step as notes.
+
+## Example
+
+```python
+for i, (images, labels) in enumerate(loader):
+    scaler.scale(criterion(model(images), labels) / 4).backward()
+    scaler.unscale_(optimizer)
+    if (i + 1) % 4 == 0:
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad()
+```
+
+## References
+
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation
+* https://github.com/microsoft/Swin-Transformer/issues/311
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.defects import DefectKind
+from amplint.facts.gather import Facts
+from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_report import optimizer_name, report
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP302",
+    name="unscale-on-every-micro-batch",
+    severity=Severity.ERROR,
+    fix=FixAvailability.NONE,
+    contract=Contract.NONE,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report unscale_ calls that do not wait for the end of a group."""
+    for defect in facts.defects.of(DefectKind.MICRO_UNSCALE):
+        message = f"the gradients of `{optimizer_name(defect)}` are unscaled before the last backward of the group"
+        yield report(RULE, defect, message, missed="stepped only here")

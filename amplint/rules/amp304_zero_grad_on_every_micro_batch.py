@@ -1,0 +1,77 @@
+"""Gradients are zeroed for every micro-batch, while the optimizer steps once for a group of them.
+
+## What it does
+
+Finds `zero_grad` outside the test that lets the optimizer step at group boundaries only.
+
+## Why it matters
+
+Only the last micro-batch of each group counts, divided by the group's length. Nothing warns.
+
+## Where it reports
+
+At the `zero_grad`, with the step as a note. A `zero_grad` under a condition of its own, for a batch that is given up,
+is right.
+
+## Example
+
+```python
+for i, (images, labels) in enumerate(loader):
+    optimizer.zero_grad()
+    scaler.scale(criterion(model(images), labels) / 4).backward()
+    if (i + 1) % 4 == 0:
+        scaler.step(optimizer)
+        scaler.update()
+```
+
+## Fix
+
+Moves the `zero_grad` behind the update, or behind the step where the update is elsewhere.
+
+## Fix safety
+
+Unsafe: it makes the effective batch larger, as was meant.
+
+## References
+
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.gather import Facts
+from amplint.knowledge.protocol import EventKind
+from amplint.model.edit import Applicability, Fix
+from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_repairs import (
+    move_after,
+)
+from amplint.rules.protocol_report import report
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP304",
+    name="zero-grad-on-every-micro-batch",
+    severity=Severity.ERROR,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.INTENDED,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report zero_grad calls that do not wait for the end of a group."""
+    for defect in facts.defects.of(DefectKind.MICRO_ZERO):
+        message = "gradients are zeroed for every micro-batch, but the optimizer steps once for a group"
+        yield report(RULE, defect, message, missed="stepped only here", fix=_fix(defect))
+
+
+def _fix(defect: Defect) -> Fix | None:
+    step = defect.after
+    if step is None:
+        return None
+    updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, step)]
+    behind = [update for update in updates if update.node.span > step.node.span]
+    target = min(behind, key=lambda update: update.node.span, default=step)
+    return move_after(defect, defect.site, target, Applicability.UNSAFE)

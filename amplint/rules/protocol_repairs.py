@@ -1,0 +1,117 @@
+"""Repairs that several rules of the protocol share: where a call may be inserted, moved or replaced, and how safely.
+
+Refuses where a name is not in reach, where some path would break, or where the place is not a statement of its own.
+"""
+
+from amplint.facts.defects import Defect
+from amplint.facts.guards import Guards
+from amplint.facts.spelling import spelled
+from amplint.flow.graph import Step
+from amplint.knowledge.protocol import EventKind, Gradients
+from amplint.model.edit import (
+    Applicability,
+    DeleteStatement,
+    Fix,
+    FixKind,
+    InsertAfter,
+    InsertBefore,
+    Repair,
+    Replace,
+)
+from amplint.model.tree import Call, ExprStmt, FunctionDef, If, Node, Stmt
+from amplint.rules.protocol_report import optimizer_name, scaler_name
+
+
+def repair(title: str, applicability: Applicability, *repairs: Repair) -> Fix:
+    """A fix that changes the numbers of a run on purpose."""
+    return Fix(title, FixKind.REPAIR, applicability, repairs)
+
+
+def statement_of(defect: Defect, step: Step) -> Stmt | None:
+    """The statement of a step of the defect's own file, where code may stand before and behind it."""
+    home = defect.reading.scene.homes[step.frame]
+    if home is not defect.home:
+        return None
+    statement = home.index.statement(step.node)
+    is_header = isinstance(statement, If) and home.index.parents.get(statement) is not None
+    if is_header and any(statement is other for other in getattr(home.index.parents[statement], "orelse", ())):
+        return None
+    return None if isinstance(statement, FunctionDef) else statement
+
+
+def is_sole(defect: Defect) -> bool:
+    """Whether there is one scaler and one optimizer, so that there is one reading of what was meant."""
+    return len(defect.reading.roles.scalers) == 1 and len(defect.reading.roles.optimizers) == 1
+
+
+def unscale_before(defect: Defect) -> Fix | None:
+    """`scaler.unscale_(optimizer)` before a look at gradients, where every path comes there with scaled gradients."""
+    if defect.error is None or not isinstance(defect.error.site, Step):
+        return None
+    met = defect.reading.reader.met.get((defect.error.site, defect.error.optimizer), set())
+    scaler, optimizer = scaler_name(defect), optimizer_name(defect)
+    steps = [step for step in steps_with(defect, EventKind.STEP) if defect.reading.are_together(step, defect.site)]
+    statement = statement_of(defect, defect.site)
+    if met != {Gradients.SCALED} or not steps or statement is None or optimizer == "the optimizer":
+        return None
+    guards = Guards(defect.reading.scene)
+    waits = {id(guard.test) for step in steps for guard, _ in guards.boundaries(step)}
+    if waits - {id(guard.test) for guard in guards.of(defect.site)} or is_element(defect):
+        return None
+    code = f"{scaler}.unscale_({optimizer})"
+    line = statement.span.line
+    applicability = Applicability.SAFE if is_sole(defect) else Applicability.UNSAFE
+    return repair(f"insert `{code}` before line {line}", applicability, InsertBefore(statement.span, code))
+
+
+def is_element(defect: Defect) -> bool:
+    """Whether the optimizer is one of a collection."""
+    optimizer = defect.error.optimizer if defect.error is not None else None
+    return isinstance(optimizer, tuple) and bool(optimizer) and optimizer[0] == "each"
+
+
+def steps_with(defect: Defect, kind: EventKind) -> list[Step]:
+    """The steps with an event of the defect's optimizer and scaler."""
+    error = defect.error
+    found = []
+    for step in defect.reading.steps_of(kind):
+        for happening in defect.reading.events.of(step):
+            is_same = error is None or error.optimizer is None or happening.optimizers == (error.optimizer,)
+            if happening.kind is kind and is_same:
+                found.append(step)
+    return found
+
+
+def insert_after(defect: Defect, step: Step, code: str, title: str, applicability: Applicability) -> Fix | None:
+    """A statement behind the one of a step."""
+    statement = statement_of(defect, step)
+    if statement is None or not isinstance(statement, ExprStmt):
+        return None
+    return repair(title, applicability, InsertAfter(statement.span, code))
+
+
+def move_after(defect: Defect, step: Step, target: Step, applicability: Applicability) -> Fix | None:
+    """The whole statement of a step, moved behind the statement of another."""
+    moved, anchor = statement_of(defect, step), statement_of(defect, target)
+    if not isinstance(moved, ExprStmt) or anchor is None or not isinstance(anchor, ExprStmt) or moved is anchor:
+        return None
+    code = spelled(moved.value)
+    if not code:
+        return None
+    title = f"move `{code}` behind line {anchor.span.line}"
+    return repair(title, applicability, DeleteStatement(moved.span), InsertAfter(anchor.span, code))
+
+
+def delete(defect: Defect, step: Step, title: str, applicability: Applicability) -> Fix | None:
+    """Take a statement away."""
+    statement = statement_of(defect, step)
+    if not isinstance(statement, ExprStmt):
+        return None
+    return repair(title, applicability, DeleteStatement(statement.span))
+
+
+def replace_call(call: Node, code: str, title: str, applicability: Applicability) -> Fix | None:
+    """Other code for an expression."""
+    if not isinstance(call, Call) or not code:
+        return None
+    return repair(title, applicability, Replace(call.span, code))

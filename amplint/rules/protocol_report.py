@@ -1,0 +1,63 @@
+"""How a defect of the protocol becomes a finding: its objects by name, and the path that led there as notes.
+
+Knows no rule; each rule says what is wrong in its own words.
+"""
+
+from amplint.facts.defects import Defect
+from amplint.flow.graph import Step
+from amplint.knowledge.protocol import EventKind
+from amplint.model.edit import Fix
+from amplint.model.finding import Finding, Note, Severity
+from amplint.rules.rule import Rule
+
+MEANINGS = {
+    EventKind.SCALED_BACKWARD: "scaled here",
+    EventKind.PLAIN_BACKWARD: "runs backward without the scale here",
+    EventKind.UNSCALE: "unscaled here",
+    EventKind.STEP: "stepped here",
+    EventKind.ZERO: "gradients are zeroed here",
+    EventKind.UPDATE: "updated here",
+}
+
+
+def report(
+    rule: Rule,
+    defect: Defect,
+    message: str,
+    *,
+    missed: str = "",
+    fix: Fix | None = None,
+    severity: Severity | None = None,
+) -> Finding:
+    """The finding of a defect; missed says of the later step what it shows."""
+    notes = [note(defect, step, MEANINGS[kind]) for kind, step in defect.because if kind in MEANINGS]
+    if defect.after is not None and missed:
+        notes.append(note(defect, defect.after, missed))
+    return rule.finding(defect.home, defect.place, message, notes=tuple(notes), fix=fix, severity=severity)
+
+
+def note(defect: Defect, step: Step, message: str) -> Note:
+    """A note at a step, with the path of its file where that is another one."""
+    home = defect.reading.scene.homes[step.frame]
+    return Note(step.node.span, message, None if home is defect.home else home.path)
+
+
+def scaler_name(defect: Defect) -> str:
+    """How to call the scaler in a message."""
+    named = defect.reading.spelled_scaler(defect.error.scaler, defect.site) if defect.error is not None else ""
+    return named or _any_scaler(defect) or "scaler"
+
+
+def optimizer_name(defect: Defect) -> str:
+    """How to call the optimizer in a message."""
+    named = defect.reading.spelled_optimizer(defect.error.optimizer, defect.site) if defect.error is not None else ""
+    return named or "the optimizer"
+
+
+def _any_scaler(defect: Defect) -> str:
+    scalers = list(defect.reading.roles.scalers)
+    for scaler in scalers:
+        named = defect.reading.spelled_scaler(scaler, defect.site)
+        if named:
+            return named
+    return ""
