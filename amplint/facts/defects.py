@@ -5,10 +5,9 @@ Says what is wrong and where; severity, wording and repair are the rules'.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from amplint.facts.concerns import own_nodes
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gradients import Handling
 from amplint.facts.guards import Guards, common_loop, ways_up
 from amplint.facts.protocol import Reading
@@ -16,7 +15,7 @@ from amplint.facts.reader import Misstep
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
 from amplint.knowledge.state import Error
-from amplint.model.tree import Attribute, AugAssign, Binary, Call, Node
+from amplint.model.tree import Attribute, Call
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -25,51 +24,6 @@ if TYPE_CHECKING:
 BACKWARDS = (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
 # After these a path goes on in a state that no reader of the program would expect, and meets further errors.
 EXPLAINING = frozenset({Reason.UPDATE_BEFORE_STEP, Reason.UPDATE_AMONG_BACKWARDS, Reason.UNSCALE_AMONG_BACKWARDS})
-
-
-class DefectKind(StrEnum):
-    """A defect of the protocol, by the name of its rule."""
-
-    CLIP_SCALED = "clip-of-scaled-gradients"
-    NO_UPDATE = "missing-scaler-update"
-    STEP_AROUND = "optimizer-step-around-scaler"
-    UNSCALED_BACKWARD = "backward-of-unscaled-loss"
-    REPEATED_UNSCALE = "repeated-unscale"
-    MISPLACED_UPDATE = "misplaced-scaler-update"
-    CLIP_OUTSIDE = "clip-outside-the-step"
-    SKIPPED_STEP = "skipped-step-without-update"
-    NEVER_STEPPED = "optimizer-never-stepped"
-    READ_SCALED = "scaled-gradient-read"
-    OTHER_SCALER = "gradients-of-another-scaler"
-    ZERO_BEFORE_STEP = "zero-grad-before-step"
-    MICRO_UNSCALE = "unscale-on-every-micro-batch"
-    MICRO_UPDATE = "update-on-every-micro-batch"
-    MICRO_ZERO = "zero-grad-on-every-micro-batch"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Defect:
-    """One defect. site is the step at which it stands, because the earlier steps that explain it, in program order.
-
-    after is a later step that shows what was missed, None where there is none.
-    """
-
-    kind: DefectKind
-    reading: Reading
-    site: Step
-    error: Error | None = None
-    because: tuple[tuple[EventKind, Step], ...] = ()
-    after: Step | None = None
-
-    @property
-    def home(self) -> "Facts":
-        """The module in which the defect stands."""
-        return self.reading.scene.homes[self.site.frame]
-
-    @property
-    def place(self) -> Node:
-        """The expression at which the defect stands."""
-        return self.site.node
 
 
 @dataclass
@@ -186,7 +140,7 @@ class _Judge:
     def _look(self, site: Step, error: Error, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         handlings = {happening.handling for happening in self.reading.events.of(site)}
         kind = DefectKind.CLIP_SCALED if Handling.CLIP in handlings else DefectKind.READ_SCALED
-        if mentions_scale(self.reading, site):
+        if self.reading.considers_scale(site):
             return None
         shown = self.shown(site)
         return self._at(kind, shown, error, because, after=self._next_unscale(shown))
@@ -282,22 +236,3 @@ class _Judge:
 def _is_backward(step: Step) -> bool:
     func = step.node.func if isinstance(step.node, Call) else None
     return isinstance(func, Attribute) and func.attr == "backward"
-
-
-def mentions_scale(reading: Reading, site: Step) -> bool:
-    """Whether the function that looks at gradients takes the scale into account: it calculates with it."""
-    home = reading.scene.homes[site.frame]
-    function = home.index.function(site.node) or home.module
-    return any(
-        isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "get_scale"
-        for node in own_nodes(function)
-        if _is_computed_with(home, node)
-    )
-
-
-def _is_computed_with(home: "Facts", node: Node) -> bool:
-    """Whether a value goes into a calculation, not only into a log."""
-    if not isinstance(node, Call):
-        return False
-    around = home.index.parents.get(node)
-    return isinstance(around, Binary | AugAssign)

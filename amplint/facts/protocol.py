@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.concerns import own_nodes
 from amplint.facts.events import Events
 from amplint.facts.reader import Misstep, Reader
 from amplint.facts.roles import Roles
@@ -19,7 +20,7 @@ from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.flow.terms import OPAQUE
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, Call, FunctionDef
+from amplint.model.tree import Attribute, AugAssign, Binary, Call, FunctionDef
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -66,6 +67,18 @@ class Reading:
                 if expr is not None and self.scene.place(expr, step.frame) == optimizer:
                     return spelled(expr)
         return ""
+
+    def considers_scale(self, site: Step) -> bool:
+        """Whether the function that looks at gradients takes the scale into account: it calculates with it."""
+        home = self.scene.homes[site.frame]
+        around = home.index.function(site.node) or home.module
+        return any(
+            isinstance(node, Call)
+            and isinstance(node.func, Attribute)
+            and node.func.attr == "get_scale"
+            and isinstance(home.index.parents.get(node), Binary | AugAssign)
+            for node in own_nodes(around)
+        )
 
     def are_together(self, one: Step, other: Step) -> bool:
         """Whether two steps stand in the same function."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from amplint.facts.carriers import Carriers
 from amplint.facts.events import Events, Happening
+from amplint.facts.optimizer_loops import OptimizerLoops
 from amplint.facts.roles import Roles
 from amplint.facts.scene import Scene
 from amplint.facts.standing import Losses, Standing, start
@@ -25,7 +26,6 @@ from amplint.model.tree import (
     Comprehension,
     Expr,
     For,
-    Generator,
     Name,
     Node,
     Return,
@@ -66,8 +66,7 @@ class Reader(Client[Standing]):
         self.missteps: dict[tuple[Reason, Step, Hashable], Misstep] = {}
         self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
         self._elements = frozenset(place for place, role in roles.optimizers.items() if role.is_element)
-        self._keyed: dict[tuple[int, int], tuple[Term, ...]] = {}
-        self._loops = self._loops_over_optimizers()
+        self._loops = OptimizerLoops(scene, self._elements)
 
     @property
     def begin(self) -> Standing:
@@ -79,14 +78,14 @@ class Reader(Client[Standing]):
         if self.events.of(step):
             return True
         match step.kind:
-            case StepKind.BIND if (id(step.node), step.frame) in self._loops:
+            case StepKind.BIND if self._loops.turning(step.node, step.frame):
                 return True
             case _:
                 return self._carriers.is_concerned(step)
 
     def is_loop_over_optimizers(self, loop: Node, frame: int) -> bool:
         """Whether the turns of a loop go through optimizers."""
-        return (id(loop), frame) in self._loops or (id(loop), frame) in self._keyed
+        return bool(self._loops.turning(loop, frame) or self._loops.keyed(loop, frame))
 
     def step(self, step: Step, state: Standing, known: Known) -> Iterable[Standing]:
         """The points after a step; none where torch raises."""
@@ -110,34 +109,28 @@ class Reader(Client[Standing]):
     def edge(self, edge: Edge, state: Standing) -> Iterable[Standing]:
         """A loop over optimizers ends only when the one that is followed has had its turn."""
         if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
-            for place in self._loops.get((id(edge.node), edge.frame), ()):
+            for place in self._loops.turning(edge.node, edge.frame):
                 turn = state.turn(place)
                 if turn is not None and not turn[0]:
                     return ()
                 state = state.with_turn(place, None)
-            for place in self._keyed.get((id(edge.node), edge.frame), ()):
+            for place in self._loops.keyed(edge.node, edge.frame):
                 state = state.with_turn(place, None)
         return (state,)
 
     def _bound(self, step: Step, here: Standing) -> Iterator[Standing]:
         """A new turn of a loop over optimizers: of the one that is followed, or of another."""
-        place = next(iter(self._loops.get((id(step.node), step.frame), ())), None)
+        place = next(iter(self._loops.turning(step.node, step.frame)), None)
         if place is None:
             yield here
             return
         turn = here.turn(place)
-        if isinstance(step.node, Assign) and not self._is_keyed(step):
+        if isinstance(step.node, Assign) and not self._loops.is_keyed(step):
             turn = None
         has_had = turn is not None and turn[0]
         yield here.with_turn(place, (has_had, False))
         if not has_had:
             yield here.with_turn(place, (True, True))
-
-    def _is_keyed(self, step: Step) -> bool:
-        """Whether an assignment in a loop takes an element by the loop's own target, so another one in each turn."""
-        loops = self.scene.homes[step.frame].index.loops(step.node)
-        targets = {n.id for loop in loops if isinstance(loop, For) for n in walk(loop.target) if isinstance(n, Name)}
-        return any(isinstance(node, Name) and node.id in targets for node in walk(step.node))
 
     def _returned(self, step: Step, here: Standing) -> Standing:
         value = step.node.value if isinstance(step.node, Return) else step.node
@@ -276,25 +269,6 @@ class Reader(Client[Standing]):
         formula = known.questions.normal.truth(role.enabled)
         answers = dict(zip(known.questions.asked, known.answers, strict=True))
         return formula_value(formula, answers) is False
-
-    def _loops_over_optimizers(self) -> dict[tuple[int, int], tuple[Term, ...]]:
-        """The loops whose target is an optimizer of a collection; a comprehension's edges and its generators alike."""
-        found: dict[tuple[int, int], tuple[Term, ...]] = {}
-        for _, _, step in self.scene.graph.steps():
-            if step.kind is not StepKind.BIND or not isinstance(step.node, For | Generator | Assign):
-                continue
-            targets = step.node.targets if isinstance(step.node, Assign) else (step.node.target,)
-            names = [node for target in targets for node in walk(target) if isinstance(node, Name)]
-            places = tuple(p for p in (self.scene.place(n, step.frame) for n in names) if p in self._elements)
-            if places:
-                found[id(step.node), step.frame] = places[:1]
-                index = self.scene.homes[step.frame].index
-                around = index.parents.get(step.node)
-                if isinstance(around, Comprehension):
-                    found[id(around), step.frame] = places[:1]
-                if isinstance(step.node, Assign) and self._is_keyed(step):
-                    self._keyed[id(index.loops(step.node)[0]), step.frame] = places[:1]
-        return found
 
 
 def _scales(happenings: tuple[Happening, ...]) -> bool:

@@ -46,7 +46,7 @@ every micro-batch of a group, for `unscale_` may run only once.
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
 from amplint.facts.spelling import spelled
 from amplint.model.finding import Finding, Severity

@@ -41,7 +41,7 @@ Safe with one scaler and one step of it; unsafe with several steps.
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix

@@ -42,7 +42,7 @@ Unsafe: a tuned run may live on the mistake, which Adam hides.
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
 from amplint.knowledge.protocol import EventKind, Reason
 from amplint.model.edit import Applicability, Fix, InsertAfter, Replace

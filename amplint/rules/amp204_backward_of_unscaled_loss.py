@@ -42,7 +42,7 @@ Unsafe: a tuned run may live on the mistake.
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
 from amplint.facts.spelling import spelled
 from amplint.model.edit import Applicability, Fix, Replace

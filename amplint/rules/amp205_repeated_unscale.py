@@ -40,7 +40,7 @@ Safe: torch rejects it anyway. Offered where every path that reaches the call ha
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
 from amplint.knowledge.protocol import Gradients, Reason
 from amplint.model.edit import Applicability, Fix

@@ -33,7 +33,7 @@ if norm < 10:
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import DefectKind
+from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_report import report, scaler_name

@@ -39,7 +39,7 @@ Safe under the conditions of AMP201.
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import DefectKind
+from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_repairs import (

@@ -32,7 +32,7 @@ scaler.update()
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import DefectKind
+from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.knowledge.protocol import Reason
 from amplint.model.finding import Finding, Severity

@@ -39,7 +39,7 @@ Unsafe: it may have been meant to stand before the backward.
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import DefectKind
+from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.model.edit import Applicability
 from amplint.model.finding import Finding, Severity

@@ -35,7 +35,7 @@ for i, (images, labels) in enumerate(loader):
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import DefectKind
+from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_report import optimizer_name, report

@@ -39,7 +39,7 @@ Unsafe: it changes when the scale grows.
 
 from collections.abc import Iterator
 
-from amplint.facts.defects import Defect, DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix

@@ -3,7 +3,7 @@
 Refuses where a name is not in reach, where some path would break, or where the place is not a statement of its own.
 """
 
-from amplint.facts.defects import Defect
+from amplint.facts.defect import Defect
 from amplint.facts.guards import Guards
 from amplint.facts.spelling import spelled
 from amplint.flow.graph import Step
