@@ -108,7 +108,7 @@ class Reader(Client[Standing]):
 
     def edge(self, edge: Edge, state: Standing) -> Iterable[Standing]:
         """A loop over optimizers ends only when the one that is followed has had its turn; scalers are scalers."""
-        if edge.kind is EdgeKind.BRANCH and not edge.is_true and self._is_type_test(edge):
+        if edge.kind is EdgeKind.BRANCH and not edge.is_true and self.roles.is_type_test(edge):
             return ()
         if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
             for place in self._loops.turning(edge.node, edge.frame):
@@ -119,14 +119,6 @@ class Reader(Client[Standing]):
             for place in self._loops.keyed(edge.node, edge.frame):
                 state = state.with_turn(place, None)
         return (state,)
-
-    def _is_type_test(self, edge: Edge) -> bool:
-        """Whether a branch asks for the class of a scaler; whoever follows a scaler need not follow the others."""
-        match edge.node:
-            case Call(func=Name(id="isinstance"), args=(tested, _)):
-                return self.scene.place(tested.value, edge.frame) in self.roles.scalers
-            case _:
-                return False
 
     def _bound(self, step: Step, here: Standing) -> Iterator[Standing]:
         """A new turn of a loop over optimizers: of the one that is followed, or of another."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from amplint.facts.classes import base_names
 from amplint.facts.origins import Origin
 from amplint.facts.scene import Scene, is_known_place, owner_of
-from amplint.flow.graph import StepKind
+from amplint.flow.graph import Edge, StepKind
 from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.training_api import (
     ENABLED_AT,
@@ -20,7 +20,7 @@ from amplint.knowledge.training_api import (
     OTHER_FRAMEWORKS,
     SCALER_CLASSES,
 )
-from amplint.model.tree import Attribute, Call, ClassDef, Constant, Expr, Node, walk
+from amplint.model.tree import Attribute, Call, ClassDef, Constant, Expr, Name, Node, walk
 
 PARAMETER_METHODS = ("parameters", "named_parameters")
 SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
@@ -163,6 +163,14 @@ class Roles:
                     term = self.scene.local_or_foreign(origin.facts, module, frame, me)
                     if OPAQUE not in (term, term[1:2]):
                         yield term
+
+    def is_type_test(self, edge: Edge) -> bool:
+        """Whether a branch asks for the class of a scaler."""
+        match edge.node:
+            case Call(func=Name(id="isinstance"), args=(tested, _)):
+                return self.scene.place(tested.value, edge.frame) in self.scalers
+            case _:
+                return False
 
 
 def parameter_sources(expr: Node) -> Iterator[Expr]:
