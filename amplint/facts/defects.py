@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gradients import Handling
-from amplint.facts.guards import Guards, common_loop, ways_up
+from amplint.facts.guards import Guards, common_loop, loop_around, ways_up
 from amplint.facts.protocol import Reading
 from amplint.facts.reader import Misstep
 from amplint.flow.graph import Step
@@ -207,8 +207,10 @@ class _Judge:
             own = {id(guard.test) for guard, _ in self.guards.boundaries(zero)}
             asked = [guard for guard, _ in self.guards.boundaries(step)]
             if asked and not any(id(guard.test) in own for guard in asked):
+                # A zero_grad in an outer loop, once an epoch, only drops what the last group left over.
                 loop = common_loop(self.scene, zero, step)
-                if loop is not None and not self._is_exceptional(zero, step):
+                counted = {id(loop_around(self.scene, Step(step.kind, guard.test, guard.frame))) for guard in asked}
+                if loop is not None and id(loop) in counted and not self._is_exceptional(zero, step):
                     yield Defect(DefectKind.MICRO_ZERO, self.reading, zero, None, (), step)
 
     def _is_exceptional(self, zero: Step, step: Step) -> bool:

@@ -138,6 +138,15 @@ def common_loop(scene: Scene, one: Step, other: Step) -> For | While | None:
     return None
 
 
+def loop_around(scene: Scene, step: Step) -> For | While | None:
+    """The innermost loop that runs a step, in its own function or in one that leads to it."""
+    for above in ways_up(scene, step):
+        loop = next(iter(scene.homes[above.frame].index.loops(above.node)), None)
+        if loop is not None:
+            return loop
+    return None
+
+
 def ways_up(scene: Scene, step: Step) -> Iterator[Step]:
     """A step, and the calls that lead to it, innermost first."""
     current: Step | None = step
