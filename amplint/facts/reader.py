@@ -106,6 +106,10 @@ class Reader(Client[Standing]):
             case _:
                 return points
 
+    def may_raise(self, step: Step, state: Standing) -> bool:
+        """Calls fail in the model, for lack of memory: what a handler does with a step half done is no plan."""
+        return state.is_idle
+
     def edge(self, edge: Edge, state: Standing) -> Iterable[Standing]:
         """A loop over optimizers ends only when the one that is followed has had its turn; scalers are scalers."""
         if edge.kind is EdgeKind.BRANCH and not edge.is_true and self.roles.is_type_test(edge):
@@ -288,10 +292,6 @@ def _without_scaler(happening: Happening) -> Happening:
 
 def _may_scale(value: Node) -> bool:
     """Whether a value comes from a call that may scale: one named so."""
-    for node in walk(value):
-        if isinstance(node, Call):
-            func = node.func
-            name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
-            if "scale" in name.lower():
-                return True
-    return False
+    callees = (node.func for node in walk(value) if isinstance(node, Call))
+    names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
+    return any("scale" in name.lower() for name in names)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from amplint.facts.scene import Scene
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
-from amplint.knowledge.protocol import Gradients
+from amplint.knowledge.protocol import Gradients, Stage
 from amplint.knowledge.state import OptimizerState, State
 from amplint.model.tree import (
     AnnAssign,
@@ -34,6 +34,7 @@ from amplint.model.tree import (
 )
 
 Scalers = frozenset[Term]
+IDLE = frozenset({Gradients.UNKNOWN, Gradients.CLEAN, Gradients.SPENT, Gradients.DROPPED})
 NO_SCALERS: Scalers = frozenset()
 # What these give is a number or a tensor outside the graph: nothing to run backward from.
 DETACHING = frozenset({"item", "detach", "tolist", "numpy", "cpu", "get_scale", "size", "dim"})
@@ -56,6 +57,13 @@ class Standing:
     results: frozenset[tuple[int, Term]] = frozenset()
     turns: frozenset[tuple[Term, bool, bool]] = field(default_factory=frozenset)
     is_unknown: bool = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no step is under way: no gradients wait for one, and no scaler remembers one."""
+        stages = {stage for _, record in self.protocol.scalers for _, stage in record.stages}
+        is_waiting = any(optimizer.gradients not in IDLE for _, optimizer in self.protocol.optimizers)
+        return not is_waiting and stages.isdisjoint((Stage.UNSCALED, Stage.STEPPED))
 
     def turn(self, place: Term) -> tuple[bool, bool] | None:
         """(has had its turn, is the current one), None outside loops over the collection."""

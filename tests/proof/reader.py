@@ -1,0 +1,36 @@
+"""What the linter's own reader of the protocol finds in a generated program, in the reference's terms."""
+
+from unittest.mock import patch
+
+from amplint.facts import protocol
+from amplint.facts.gather import Facts
+from amplint.facts.reader import SILENT
+from amplint.facts.roots import Root, takes_a_turn
+from amplint.facts.scene import Scene
+from amplint.model.tree import ClassDef, FunctionDef
+from amplint.syntax.lower import lower
+from tests.proof.amp import AmpWriter
+from tests.proof.programs import Program
+from tests.proof.table import Errors
+
+
+def reader_errors(program: Program, most_states: int = 20_000, most_questions: int = 12) -> Errors:
+    """(line, reason, whether torch raises), by default within bounds that no generated program reaches."""
+    facts = Facts("program.py", lower(AmpWriter(program).text))
+    train = next(f for f in facts.index.functions if isinstance(f, FunctionDef) and f.name == "train")
+    klass = facts.index.parents.get(train)
+    root = Root(facts, train, (facts, klass) if isinstance(klass, ClassDef) else None)
+    scene = Scene(facts, train, root.klass, protocol._is_wanted, takes_a_turn)
+    with patch.multiple(protocol, MOST_STATES=most_states, MOST_QUESTIONS=most_questions):
+        reading = protocol.read(root, scene)
+    if reading is None:
+        return set()
+    return {
+        (misstep.error.site.node.span.line, misstep.error.reason, misstep.error.is_crash)
+        for misstep in reading.reader.missteps.values()
+    }
+
+
+def spoken(errors: Errors) -> Errors:
+    """The errors that the reader is meant to speak of."""
+    return {error for error in errors if error[1] not in SILENT}

@@ -1,0 +1,68 @@
+"""Two readers of one table: the linter's, over graphs and real calls; the reference, over structure."""
+
+import pytest
+
+from tests.proof.amp import LIKELY, AmpWriter
+from tests.proof.generate import all_programs, random_programs
+from tests.proof.programs import Program, calls, events
+from tests.proof.reader import reader_errors, spoken
+from tests.proof.shrink import shrunk
+from tests.proof.table import SEEN_START, table_errors
+
+SCALING = frozenset({"scaled", "unscale", "step", "update"})
+SHORT = ("scaled", "unscale", "clip", "step", "update")
+
+
+def is_comparable(program: Program) -> bool:
+    """Nobody knows a scaler that is made and never used; a helper that does nothing counts as one that is not seen."""
+    called = [program.body]
+    for body in called:
+        called.extend(program.helpers[number] for number in calls(body) if program.helpers[number] not in called)
+    if not all(any(True for _ in events(body)) for body in called[1:]):
+        return False
+    return not SCALING.isdisjoint(event for body in called for event in events(body))
+
+
+def by_table(program: Program) -> set[tuple[int, str]]:
+    return {(line, reason) for line, reason, _ in spoken(table_errors(program, SEEN_START))}
+
+
+def by_reader(program: Program) -> set[tuple[int, str]]:
+    return {(line, reason) for line, reason, _ in reader_errors(program)}
+
+
+def disagrees(program: Program) -> bool:
+    return is_comparable(program) and by_reader(program) != by_table(program)
+
+
+def assert_agreement(program: Program) -> None:
+    if disagrees(program):
+        small = shrunk(program, disagrees)
+        told = f"table: {sorted(by_table(small))}\nreader: {sorted(by_reader(small))}"
+        pytest.fail(f"{AmpWriter(small).text}\n{told}")
+
+
+@pytest.mark.parametrize("first", range(0, 1000, 250))
+def test_the_reader_finds_what_the_table_says_of_all_paths(first):
+    for program in random_programs(250, LIKELY, first=first, has_handlers=False):
+        assert_agreement(program)
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_every_short_program(length):
+    for program in all_programs(SHORT, length):
+        assert_agreement(program)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", range(20_000, 40_000, 1000))
+def test_many_programs(first):
+    for program in random_programs(1000, LIKELY, first=first, size=16, has_handlers=False):
+        assert_agreement(program)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("length", [3, 4, 5, 6])
+def test_every_longer_program(length):
+    for program in all_programs(SHORT, length):
+        assert_agreement(program)
