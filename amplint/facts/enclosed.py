@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.branches import are_exclusive
 from amplint.facts.reach import Reached
 from amplint.facts.regions import Region, is_switched_off
-from amplint.facts.schedulers import are_exclusive, is_over_optimizers
+from amplint.facts.schedulers import is_over_optimizers
 from amplint.facts.training import Event, EventKind
 from amplint.model.tree import (
     Attribute,

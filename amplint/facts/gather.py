@@ -15,9 +15,11 @@ from amplint.facts.concerns import Concerns
 from amplint.facts.constructors import Constructors
 from amplint.facts.defects import Defects
 from amplint.facts.devices import Devices
+from amplint.facts.efficiency import Efficiency
 from amplint.facts.enclosed import EnclosedTraining
 from amplint.facts.entering import Entering
 from amplint.facts.frameworks import Frameworks
+from amplint.facts.handoffs import Handoffs
 from amplint.facts.index import Index
 from amplint.facts.names import Names
 from amplint.facts.operations import Operations
@@ -27,6 +29,7 @@ from amplint.facts.regions import Regions
 from amplint.facts.scaler_lifecycle import ScalerLifecycle
 from amplint.facts.schedulers import Schedulers
 from amplint.facts.shims import Shims
+from amplint.facts.switches import Switches
 from amplint.facts.targets import Targets
 from amplint.facts.training import Training
 from amplint.facts.unscaled import UnscaledTraining
@@ -180,6 +183,21 @@ class Facts:
     def scaler_lifecycle(self) -> ScalerLifecycle:
         """Scalers from creation to checkpoint."""
         return ScalerLifecycle(self)
+
+    @cached_property
+    def switches(self) -> Switches:
+        """Switches of autocast against the scaler's."""
+        return Switches(self)
+
+    @cached_property
+    def handoffs(self) -> Handoffs:
+        """What crosses the borders of regions."""
+        return Handoffs(self)
+
+    @cached_property
+    def efficiency(self) -> Efficiency:
+        """What slows training loops down."""
+        return Efficiency(self)
 
     @cached_property
     def schedulers(self) -> Schedulers:

@@ -66,9 +66,13 @@ class Operations:
 
     def constants(self) -> Iterator[BadConstant]:
         """Numbers outside float16 that meet tensors in a region that may be float16."""
+        places: set[Node] = set()
         for each in self._inside(lambda autocast: "float16" in autocast.dtypes):
             for constant, is_large in _constants(each.at.facts, each.at.node):
-                yield BadConstant(each, constant, is_large)
+                place = constant if each.place is each.at.node else each.place
+                if place not in places:
+                    places.add(place)
+                    yield BadConstant(each, constant, is_large)
 
     def _inside(self, is_wanted: Callable[[Autocast], bool]) -> Iterator[InRegion]:
         seen: set[Node] = set()

@@ -109,6 +109,12 @@ class Pairing:
         return any(tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16) for facts, test in tests)
 
 
+def switch_of(made: Construction) -> Expr | None:
+    """The expression that enables a scaler, None where nothing does."""
+    argument = made.argument("enabled", _switch_place(made.name))
+    return argument.value if argument is not None else None
+
+
 def _switch_place(name: str) -> int | None:
     """Where `enabled` stands among the positional arguments of a scaler."""
     return 5 if name in ("torch.amp.GradScaler", "torch.GradScaler") else 4 if name in known.SCALERS else None

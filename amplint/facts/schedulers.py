@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.branches import are_exclusive
 from amplint.facts.training import Event, EventKind
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
@@ -136,19 +137,3 @@ def is_over_optimizers(event: Event) -> bool:
 
 def _names(node: Node) -> frozenset[str]:
     return frozenset(each.id for each in walk(node) if isinstance(each, Name))
-
-
-def are_exclusive(facts: "Facts", one: Node, other: Node) -> bool:
-    """Whether two nodes of a function stand in different branches of one `if`."""
-    sides: dict[If, bool] = {}
-    child = one
-    for outer in facts.index.ancestors(one):
-        if isinstance(outer, If) and child is not outer.test:
-            sides[outer] = child in outer.body
-        child = outer
-    child = other
-    for outer in facts.index.ancestors(other):
-        if isinstance(outer, If) and child is not outer.test and outer in sides:
-            return sides[outer] != (child in outer.body)
-        child = outer
-    return False

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.branches import are_exclusive
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.regions import Autocast, Region
-from amplint.facts.schedulers import are_exclusive
 from amplint.facts.training import EventKind
 from amplint.facts.values import own_nodes
 from amplint.knowledge import training_names as known

@@ -1,0 +1,110 @@
+"""Switches of autocast against the switch of the scaler beside it: whether one can be off while the other is on.
+
+Refuses to compare switches that are computed in different ways.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.constructors import Construction
+from amplint.facts.dtypes import dtype_names
+from amplint.facts.pairing import switch_of
+from amplint.facts.regions import Autocast, truth
+from amplint.model.tree import Attribute, Call, Compare, Constant, Expr, If, IfExp, Name, Node, Tuple
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class DeafAutocast:
+    """An autocast object that stays on whatever its switch says.
+
+    why is 'type' for a switch that is no bool, 'compare' for one that is always true, 'scaler' where only the scaler
+    of its losses has a switch; scaler is set for the last.
+    """
+
+    autocast: Autocast
+    shown: Expr
+    why: str
+    scaler: Construction | None = None
+
+
+class Switches:
+    """The switches of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    def deaf(self) -> Iterator[DeafAutocast]:
+        """Autocast objects that their switch cannot turn off."""
+        for autocast in self._facts.regions.constructed:
+            if autocast.switch is None:
+                continue
+            if isinstance(autocast.switch, Tuple) or _is_text(autocast.switch):
+                yield DeafAutocast(autocast, autocast.switch, "type")
+            elif isinstance(autocast.switch, Compare) and self._is_always_true(autocast.switch):
+                yield DeafAutocast(autocast, autocast.switch, "compare")
+        yield from self._beside_scalers()
+
+    def _beside_scalers(self) -> Iterator[DeafAutocast]:
+        seen: set[Call] = set()
+        for pair in self._facts.pairing.pairs:
+            switch = switch_of(pair.made)
+            if switch is None or truth(pair.made.facts, switch) is not None or len(pair.region.autocasts) != 1:
+                continue
+            autocast = pair.region.autocasts[0]
+            is_on = autocast.is_enabled is True and autocast.dtypes == {"float16"} and autocast.facts is self._facts
+            if is_on and autocast.call not in seen and not self._is_guarded(pair.region.opening, autocast.call):
+                seen.add(autocast.call)
+                yield DeafAutocast(autocast, autocast.call, "scaler", pair.made)
+
+    def _is_guarded(self, *nodes: Node) -> bool:
+        """Whether a test decides about a region, other than a test of the device."""
+        for node in nodes:
+            child = node
+            for outer in self._facts.index.ancestors(node):
+                if isinstance(outer, If | IfExp) and child is not outer.test and not _is_of_device(outer.test):
+                    return True
+                child = outer
+        return False
+
+    def _is_always_true(self, test: Compare) -> bool:
+        """A text that is compared with a dtype for inequality."""
+        if len(test.ops) != 1 or test.ops[0] not in ("!=", "is not"):
+            return False
+        for one, other in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+            if None not in dtype_names(self._facts, one) and self._is_a_text(other):
+                return True
+        return False
+
+    def _is_a_text(self, expr: Expr) -> bool:
+        """Whether a value is compared with, or made from, text elsewhere: `precision == "fp16"`."""
+        if any(_is_text(origin.node) for origin in self._facts.values.origins(expr) if origin.node is not None):
+            return True
+        if not (isinstance(expr, Attribute) and isinstance(expr.value, Name) and expr.value.id == "self"):
+            return False
+        klass = self._facts.index.klass(expr)
+        for facts, owner in self._facts.targets.lineage(klass) if klass is not None else ():
+            for node in facts.index.nodes:
+                if not isinstance(node, Compare) or facts.index.klass(node) is not owner:
+                    continue
+                sides = (node.left, *node.comparators)
+                is_same = any(isinstance(side, Attribute) and side.attr == expr.attr for side in sides)
+                if is_same and any(_is_text(side) for side in sides):
+                    return True
+        return False
+
+
+def _is_text(node: Node) -> bool:
+    return isinstance(node, Constant) and isinstance(node.value, str)
+
+
+def _is_of_device(test: Expr) -> bool:
+    """Whether a test asks for the device, or only whether the file is the program."""
+    if not isinstance(test, Compare):
+        return False
+    sides = (test.left, *test.comparators)
+    is_main = any(isinstance(side, Name) and side.id == "__name__" for side in sides)
+    return is_main or any(isinstance(side, Constant) and side.value in ("cpu", "cuda") for side in sides)
