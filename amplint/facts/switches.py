@@ -42,7 +42,8 @@ class Switches:
         for autocast in self._facts.regions.constructed:
             if autocast.switch is None:
                 continue
-            if isinstance(autocast.switch, Tuple) or _is_text(autocast.switch):
+            is_named = any(a.name == "enabled" and a.value is autocast.switch for a in autocast.call.args)
+            if is_named and (isinstance(autocast.switch, Tuple) or _is_text(autocast.switch)):
                 yield DeafAutocast(autocast, autocast.switch, "type")
             elif isinstance(autocast.switch, Compare) and self._is_always_true(autocast.switch):
                 yield DeafAutocast(autocast, autocast.switch, "compare")
