@@ -15,6 +15,7 @@ from amplint.model.tree import (
     Argument,
     Assign,
     Attribute,
+    Binary,
     BoolOp,
     Call,
     Compare,
@@ -166,6 +167,9 @@ def _form(expr: Expr, facts: "Facts", budget: int) -> Form:
         return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
     if isinstance(expr, Unary):
         return _form(expr.operand, facts, budget)
+    if isinstance(expr, Binary):
+        sides = {_form(expr.left, facts, budget), _form(expr.right, facts, budget)}
+        return Form.NUMBER if sides == {Form.NUMBER} else Form.UNKNOWN
     if isinstance(expr, Call):
         return _form_of_call(facts.names.canonical(expr.func))
     canonical = facts.names.canonical(expr)
