@@ -52,6 +52,8 @@ def _use(root: Name, facts: "Facts") -> ApexUse | None:
         if path.startswith("apex.amp."):
             bindings = facts.names.lookup(root.id, root)
             imports = tuple(b.node for b in bindings if isinstance(b.node, Alias) and _is_from_apex(b.node, facts))
+            if path.removeprefix("apex.amp.").startswith("__"):
+                return None
             return ApexUse(node, path.removeprefix("apex.amp.").partition(".")[0], imports)
     return None
 

@@ -7,7 +7,7 @@ parser, helpers such as `is_torch_version(">=", "2.4")`, flags such as `TORCH_2_
 import re
 from dataclasses import dataclass, replace
 
-from amplint.facts.names import Names
+from amplint.facts.names import Binding, Names
 from amplint.knowledge.torch_api import Version
 from amplint.model.tree import (
     Attribute,
@@ -16,9 +16,11 @@ from amplint.model.tree import (
     Compare,
     Constant,
     Expr,
+    ImportFrom,
     Name,
     Slice,
     Subscript,
+    Try,
     Tuple,
     Unary,
     dotted,
@@ -30,6 +32,7 @@ _FLAG_VERSION = re.compile(r"(?:^|_|[A-Za-z])(\d)_(\d{1,2})(?:_\d+)?(?:_|$)")
 _TORCH_FLAG = re.compile(r"torch|pytorch|\bpt_?\d|version|legacy_amp|amp_legacy|old_amp|new_amp", re.IGNORECASE)
 _OLDER = re.compile(r"less|older|below|before|lower|(^|_)lt(_|$)|(^|_)le(_|$)", re.IGNORECASE)
 _SWAPPED = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}
+_OPERATORS = {"operator.ge": ">=", "operator.gt": ">", "operator.lt": "<", "operator.le": "<="}
 _NEGATED = {">=": "<", "<=": ">", ">": "<=", "<": ">="}
 
 
@@ -125,7 +128,8 @@ def _comparison(left: Expr, op: str, right: Expr, names: Names, budget: int) -> 
     if limit is None:
         return Gate()
     found = _range(op, limit)
-    if _is_lexical(left):
+    # "2.10"[:3] is "2.1": only limits above that go wrong.
+    if op in _NEGATED and limit > (2, 1) and limit[0] == 2 and _is_lexical(left):
         found = Gate(replace(found.yes, is_lexical=True), replace(found.no, is_lexical=True))
     return found
 
@@ -147,6 +151,8 @@ def _call(call: Call, names: Names) -> Gate | None:
         return None
     texts = [v.value for v in values if isinstance(v, Constant) and isinstance(v.value, str)]
     operator = next((t.strip() for t in texts if t.strip() in _NEGATED), None)
+    functions = (_OPERATORS.get(names.canonical(value) or "") for value in values)
+    operator = operator or next(filter(None, functions), None)
     for value in values:
         limit = _literal(value, names)
         if limit is not None:
@@ -172,10 +178,23 @@ def _flag(expr: Expr, names: Names, budget: int) -> Gate | None:
             return asked[0] if len(bindings) == 1 else Gate()
         if any(b.kind == "parameter" for b in bindings):
             return None
+        if any(_notes_an_import(b, names) for b in bindings):
+            return Gate()
     canonical = names.canonical(expr)
     if canonical is not None and canonical.startswith("torch."):
         return None
     return _named(path.rpartition(".")[2])
+
+
+def _notes_an_import(binding: Binding, names: Names) -> bool:
+    """Whether a flag is set beside an import of torch that is tried: `from torch.amp import …; HAS_NEW = True`."""
+    if not isinstance(binding.value, Constant) or not isinstance(binding.value.value, bool):
+        return False
+    attempt = next((outer for outer in names.index.ancestors(binding.node) if isinstance(outer, Try)), None)
+    return attempt is not None and any(
+        isinstance(statement, ImportFrom) and statement.module.partition(".")[0] == "torch"
+        for statement in attempt.body
+    )
 
 
 def _named(name: str) -> Gate | None:

@@ -13,7 +13,7 @@ from amplint.facts.uses import ImportedApi, Role, Use
 from amplint.knowledge.torch_api import Api
 from amplint.model.edit import Applicability, Fix, FixKind
 from amplint.model.finding import Finding, Note
-from amplint.model.tree import Alias, ImportFrom, Node
+from amplint.model.tree import Alias, Assign, Attribute, ImportFrom, Node
 from amplint.rules.rule import Rule
 
 _EDITED_ALONG = (Role.ANNOTATION, Role.TARGET)
@@ -42,7 +42,7 @@ class Deprecation:
                 continue
             if use.role is Role.TYPE_TEST:
                 tests.append(use)
-            elif use.role not in _EDITED_ALONG:
+            elif use.role not in _EDITED_ALONG and not _is_put_into_torch(use, facts):
                 reported.add(use.api)
                 yield self._at_use(use, facts)
         # Where nothing edits them along, type tests are reported: they are false for objects of the new class.
@@ -108,6 +108,14 @@ class Deprecation:
         doubt = f"; {plan.doubt}" if plan.doubt else ""
         applicability = Applicability.UNSAFE if plan.doubt else Applicability.SAFE
         return Fix(title + assumption(facts) + doubt, FixKind.MIGRATION, applicability, plan.repairs)
+
+
+def _is_put_into_torch(use: Use, facts: Facts) -> bool:
+    """`torch.amp.GradScaler = torch.cuda.amp.GradScaler`, as code does that makes old torch look new."""
+    statement = facts.index.parents[use.node]
+    targets = statement.targets if isinstance(statement, Assign) else ()
+    places = [target for target in targets if isinstance(target, Attribute)]
+    return any((facts.names.canonical(place) or "").startswith("torch.") for place in places)
 
 
 def assumption(facts: Facts) -> str:
