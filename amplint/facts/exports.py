@@ -1,4 +1,4 @@
-"""Whether a module-level name belongs to what other modules see of this one; knows nothing of what the name means."""
+"""Whether a module-level name is shared with others, by exports or star imports; knows nothing of what it means."""
 
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,23 @@ def is_exported(binding: Binding, facts: "Facts") -> bool:
     if facts.is_package or binding.name in _listed(facts):
         return True
     return any(_takes(importer, facts.dotted_name, binding.name) for importer in facts.context.importers)
+
+
+def is_starred_over(binding: Binding, facts: "Facts") -> bool:
+    """Whether a star import of a module that is seen may give the name another meaning."""
+    return isinstance(binding.scope, Module) and any(_gives(owner, binding.name, 4) for owner in _starred(facts))
+
+
+def _starred(facts: "Facts") -> list["Facts"]:
+    found = (facts.context.modules.get(module) for module in facts.names.star_modules)
+    return [owner for owner in found if owner is not None]
+
+
+def _gives(owner: "Facts", name: str, budget: int) -> bool:
+    """Whether `from owner import *` brings the name; `__all__` is not read, for it is often built in pieces."""
+    if name in owner.names.bindings(owner.module):
+        return True
+    return budget > 0 and any(_gives(other, name, budget - 1) for other in _starred(owner))
 
 
 def _listed(facts: "Facts") -> set[str]:

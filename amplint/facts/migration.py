@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.aliased import aliases_of, are_called_with_keywords
-from amplint.facts.exports import is_exported
+from amplint.facts.exports import is_exported, is_starred_over
 from amplint.facts.inherited import may_inherit
 from amplint.facts.names import Binding
 from amplint.facts.new_call import CUSTOM, RefusedError, call_repairs, replacement, target_of
@@ -103,7 +103,8 @@ def _peers(imported: ImportedApi, facts: "Facts") -> list[ImportedApi]:
 
 
 def _refuse_unless_free(binding: Binding, place: Node, api: Api, facts: "Facts") -> None:
-    if facts.shims.is_shim(place) or facts.shims.is_patched(api) or is_exported(binding, facts):
+    is_shared = is_exported(binding, facts) or is_starred_over(binding, facts)
+    if facts.shims.is_shim(place) or facts.shims.is_patched(api) or is_shared:
         raise RefusedError("a choice between versions, or a name that others see")
 
 
@@ -157,7 +158,8 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
     if len(use.bindings) != 1 or not isinstance(use.bindings[0].node, Alias):
         return None
     binding, alias = use.bindings[0], use.bindings[0].node
-    if binding.canonical not in PACKAGE_NAMES or facts.shims.is_shim(alias) or is_exported(binding, facts):
+    is_shared = is_exported(binding, facts) or is_starred_over(binding, facts)
+    if binding.canonical not in PACKAGE_NAMES or facts.shims.is_shim(alias) or is_shared:
         return None
     uses = facts.uses.of(binding)
     is_whole = not facts.uses.has_unknown_readers(binding) and all(u.api.replacement is not None for u in uses)
