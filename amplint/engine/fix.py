@@ -4,7 +4,7 @@ Knows no rule and no disk: how changed sources are checked again is handed in.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from amplint.engine.accept import compiles, new_spans, objection
@@ -15,6 +15,7 @@ from amplint.rewrite.render import Refusal
 from amplint.source.text import Source, SourceError, source_from_bytes
 
 MAX_ROUNDS = 10
+MAX_STEPS = 3
 
 
 Recheck = Callable[[Mapping[str, Source], Collection[str]], Mapping[str, CheckedFile]]
@@ -88,7 +89,6 @@ class _Run:
         while chosen := self._choose():
             if self._attempt(chosen):
                 self.rejected.clear()  # their places moved; they are tried again
-                self.applied += [each.finding for group in chosen.values() for each in group]
                 return True
         return False
 
@@ -109,19 +109,23 @@ class _Run:
         return self.rejected.get(finding, "another fix stands in its way")
 
     def _choose(self) -> dict[str, list[Chosen]]:
-        """For each file the fixes whose edits neither overlap nor touch; equal edits of two fixes count once."""
-        found: dict[str, list[Chosen]] = {}
-        for path, file in self.state.items():
-            taken: set[Edit] = set()
-            for finding in file.findings:
-                if finding.path != path or self.policy.objection(finding) is not None:
-                    continue
-                edits = file.rendered(finding)
-                if isinstance(edits, Refusal) or not edits or finding in self.rejected:
-                    continue
-                if all(edit in taken or not any(edit.span.touches(other.span) for other in taken) for edit in edits):
-                    taken.update(edits)
-                    found.setdefault(path, []).append(Chosen(finding, edits))
+        """The fixes of all files that can be made together."""
+        found = {path: self._choose_in(file, file.findings) for path, file in self.state.items()}
+        return {path: group for path, group in found.items() if group}
+
+    def _choose_in(self, file: CheckedFile, findings: Iterable[Finding]) -> list[Chosen]:
+        """The fixes whose edits neither overlap nor touch; equal edits of two fixes count once."""
+        taken: set[Edit] = set()
+        found: list[Chosen] = []
+        for finding in findings:
+            if finding in self.rejected or self.policy.objection(finding) is not None:
+                continue
+            edits = file.rendered(finding)
+            if isinstance(edits, Refusal) or not edits:
+                continue
+            if all(edit in taken or not any(edit.span.touches(other.span) for other in taken) for edit in edits):
+                taken.update(edits)
+                found.append(Chosen(finding, edits))
         return found
 
     def _attempt(self, chosen: dict[str, list[Chosen]]) -> bool:
@@ -153,27 +157,52 @@ class _Run:
         return found
 
     def _try(self, chosen: dict[str, list[Chosen]], is_trial: bool = False) -> str | None:
-        """Apply the edits. Returns why the result does not hold, or None and takes it over unless it is a trial."""
-        overlay = dict(self.overlay)
+        """Apply the edits. Returns why the result does not hold, or None and takes it over unless it is a trial.
+
+        Where a fix uncovers a finding that has a fix itself (a loss is scaled, so the clip after it now sees scaled
+        gradients), both are made together or neither is.
+        """
+        state, overlay, seen = dict(self.state), dict(self.overlay), set[str]()
+        made: list[Finding] = []
+        step = chosen
+        for _ in range(MAX_STEPS):
+            fault = self._apply(state, overlay, seen, step)
+            if fault is not None:
+                return fault
+            made += (each.finding for group in step.values() for each in group)
+            against, uncovered = self._counted(state, seen, chosen)
+            if against is None:
+                break
+            followed = {path: self._choose_in(state[path], found) for path, found in uncovered.items()}
+            step = {path: group for path, group in followed.items() if group}
+            if not step:
+                return against
+        if against is None and not is_trial:
+            self.state, self.overlay = state, overlay
+            self.applied += made
+        return against
+
+    def _apply(
+        self, state: dict[str, CheckedFile], overlay: dict[str, Source], seen: set[str], step: dict[str, list[Chosen]]
+    ) -> str | None:
+        """Make the edits in this state and check again. Returns what speaks against the new text itself."""
         edits: dict[str, list[Edit]] = {}
-        for path, group in chosen.items():
+        for path, group in step.items():
             edits[path] = list(dict.fromkeys(edit for each in group for edit in each.edits))
-            changed = self._changed(self.state[path], edits[path])
+            changed = self._changed(state[path], edits[path])
             if isinstance(changed, str):
                 return changed
             overlay[path] = changed
-        state = dict(self.recheck(overlay, chosen.keys()))
-        for path in chosen:
-            if path not in state:
+        after = self.recheck(overlay, step.keys())
+        for path in step:
+            if path not in after:
                 return "the result could not be checked"
-            against = objection(self.state[path].facts, state[path].facts, new_spans(edits[path]))
+            against = objection(state[path].facts, after[path].facts, new_spans(edits[path]))
             if against is not None:
                 return against
-        against = self._counted(state, chosen)
-        if against is None and not is_trial:
-            self.overlay = overlay
-            self.state.update(state)
-        return against
+        state.update(after)
+        seen.update(after)
+        return None
 
     def _changed(self, file: CheckedFile, edits: Sequence[Edit]) -> Source | str:
         try:
@@ -184,17 +213,19 @@ class _Run:
             return "the result would not compile"
         return source
 
-    def _counted(self, state: Mapping[str, CheckedFile], chosen: dict[str, list[Chosen]]) -> str | None:
-        """Whether every fixed finding is gone and no other came, counted by code over all files."""
+    def _counted(
+        self, state: Mapping[str, CheckedFile], seen: Collection[str], chosen: dict[str, list[Chosen]]
+    ) -> tuple[str | None, dict[str, list[Finding]]]:
+        """Whether every fixed finding is gone and no other came, by code over the files seen; else the new ones too."""
         fixed = Counter(each.finding.code for group in chosen.values() for each in group)
-        old = Counter(finding.code for path in state for finding in self._before(path))
-        new = Counter(finding.code for file in state.values() for finding in file.findings)
-        for code in sorted(old | new):
-            if new[code] > old[code]:
-                return f"it would bring a new {code}"
-            if new[code] > old[code] - fixed[code]:
-                return f"{code} would still be found"
-        return None
+        old = Counter(finding.code for path in seen for finding in self._before(path))
+        new = Counter(finding.code for path in seen for finding in state[path].findings)
+        more = {code for code in new if new[code] > old[code]}
+        if more:
+            found = {path: [finding for finding in state[path].findings if finding.code in more] for path in seen}
+            return f"it would bring a new {min(more)}", found
+        left = sorted(code for code in new if new[code] > old[code] - fixed[code])
+        return (f"{left[0]} would still be found" if left else None), {}
 
     def _before(self, path: str) -> tuple[Finding, ...]:
         return self.state[path].findings if path in self.state else ()

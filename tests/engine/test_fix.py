@@ -73,6 +73,34 @@ def test_what_does_not_hold_is_rejected_and_the_rest_applied(repairs, reason):
     assert reason in waiting.reason
 
 
+def _uncovering(*, applicability=Applicability.SAFE):
+    """`old` becomes `half`, which is reported then, and becomes `len`."""
+    first = rule("old", lambda f, c: (Replace(c.func.span, "half"),))
+    second = rule("half", lambda f, c: (Replace(c.func.span, "len"),), code="AMP198", applicability=applicability)
+    return first, second
+
+
+def test_a_fix_takes_along_the_fix_of_what_it_uncovers():
+    text, result = fixed("half = len\nold('')\n", *_uncovering())
+    assert text == "half = len\nlen('')\n"
+    assert [finding.code for finding in result.applied] == ["AMP199", "AMP198"]
+
+
+def test_a_fix_waits_where_what_it_uncovers_may_not_be_fixed():
+    text, result = fixed("half = len\nold('')\n", *_uncovering(applicability=Applicability.UNSAFE))
+    assert text == "half = len\nold('')\n"
+    assert result.applied == ()
+    assert "bring a new AMP198" in result.waiting[0].reason
+
+
+def test_fixes_that_uncover_each_other_are_not_made():
+    first = rule("old", lambda f, c: (Replace(c.func.span, "half"),))
+    second = rule("half", lambda f, c: (Replace(c.func.span, "old"),), code="AMP198")
+    text, result = fixed("half = old = len\nold('')\n", first, second)
+    assert text == "half = old = len\nold('')\n"
+    assert result.applied == ()
+
+
 def test_fixes_that_hold_only_alone():
     def repairs(facts, call):
         is_second = call.span.line == 3
