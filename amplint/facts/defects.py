@@ -103,7 +103,7 @@ class _Judge:
             case Reason.UPDATE_BEFORE_STEP | Reason.UPDATE_AMONG_BACKWARDS:
                 update = misstep.before.scaler(error.scaler).update_site
                 cause = update if isinstance(update, Step) else site
-                is_micro = error.reason is Reason.UPDATE_AMONG_BACKWARDS
+                is_micro = error.reason is Reason.UPDATE_AMONG_BACKWARDS or self._is_boundary_missing(cause)
                 kind = DefectKind.MICRO_UPDATE if is_micro else DefectKind.MISPLACED_UPDATE
                 return self._at(kind, cause, error, because, after=site)
             case Reason.STEP_AROUND | Reason.STEP_AROUND_UNSCALED:

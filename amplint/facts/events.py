@@ -74,6 +74,11 @@ class Events:
         optimizers = list(self.roles.optimizers.values())
         return optimizers[0].place if len(optimizers) == 1 and not optimizers[0].is_element else None
 
+    @property
+    def has_clip(self) -> bool:
+        """Whether some call clips gradients."""
+        return any(happening.kind is EventKind.CLIP for step, _ in self.scene.calls for happening in self.of(step))
+
     def _events(self, step: Step) -> Iterator[Happening]:
         match step.kind, step.node:
             case StepKind.CALL, Call() as call:
@@ -97,6 +102,8 @@ class Events:
                 place = self.scene.place(target, frame)
                 if place in self.roles.scalers:
                     yield Happening(EventKind.CREATE, place)
+                elif place in self.roles.optimizers:
+                    yield Happening(EventKind.ZERO, None, (place,))
 
     def _call(self, call: Call, frame: int) -> Iterator[Happening]:
         func = call.func

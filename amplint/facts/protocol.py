@@ -47,14 +47,14 @@ class Reading:
         return self.reader.surely
 
     def spelled_scaler(self, scaler: Hashable, near: Step) -> str:
-        """How the function of a step writes a scaler, '' where it does not mention it."""
+        """How the function of a step writes a scaler, '' where it has no name for it."""
         for step in self.steps_of(EventKind.SCALE, EventKind.STEP, EventKind.UNSCALE, EventKind.UPDATE, scaler=scaler):
             if self.are_together(step, near) and isinstance(step.node, Call) and isinstance(step.node.func, Attribute):
                 return spelled(step.node.func.value)
-        return ""
+        return self.scene.spelled(scaler, near.frame) if isinstance(scaler, tuple) else ""
 
     def spelled_optimizer(self, optimizer: Hashable, near: Step) -> str:
-        """How the function of a step writes an optimizer, '' where it does not mention it."""
+        """How the function of a step writes an optimizer, '' where it has no name for it."""
         for step in self.steps_of(EventKind.STEP, EventKind.UNSCALE, EventKind.DIRECT_STEP, EventKind.ZERO):
             if not self.are_together(step, near) or not isinstance(step.node, Call):
                 continue
@@ -66,7 +66,7 @@ class Reading:
                 expr = step.node.args[0].value if is_scalers else func.value if isinstance(func, Attribute) else None
                 if expr is not None and self.scene.place(expr, step.frame) == optimizer:
                     return spelled(expr)
-        return ""
+        return self.scene.spelled(optimizer, near.frame) if isinstance(optimizer, tuple) else ""
 
     def considers_scale(self, site: Step) -> bool:
         """Whether the function that looks at gradients takes the scale into account: it calculates with it."""
@@ -94,7 +94,7 @@ class Reading:
 
 
 def readings(facts: "Facts") -> Iterator[Reading]:
-    """All roots of a module in which a scaler is seen."""
+    """All roots of a module that have something to read."""
     covered: set[Owner] = set()
     for root in roots(facts, lambda: covered):
         scene = Scene(root.home, root.function, root.klass, _is_wanted, takes_a_turn)
@@ -106,11 +106,11 @@ def readings(facts: "Facts") -> Iterator[Reading]:
 
 
 def read(root: Root, scene: Scene) -> Reading | None:
-    """One root, None where it has no scaler."""
+    """One root, None where it has neither a scaler nor a clip beside a step."""
     roles = Roles(scene)
-    if not roles.scalers:
-        return None
     events = Events(scene, roles)
+    if not roles.scalers and not (roles.optimizers and events.has_clip):
+        return None
     reader = Reader(scene, roles, events)
     questions = Questions(scene.graph, lambda step: any(h.kind in DECISIVE for h in events.of(step)), MOST_QUESTIONS)
     graph = slim(questions, reader.is_concerned, reader.is_loop_over_optimizers)

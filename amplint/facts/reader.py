@@ -4,6 +4,7 @@ Knows which paths can happen (through `flow`); what an error means to people is 
 """
 
 from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from amplint.facts.carriers import Carriers
@@ -61,7 +62,7 @@ class Reader(Client[Standing]):
         self.events = events
         self.losses = Losses(scene)
         self._carriers = Carriers(scene, frozenset(id(call) for step, call in scene.calls if _scales(events.of(step))))
-        self.met: dict[tuple[Step, Hashable], set[Gradients]] = {}
+        self.met: dict[tuple[Step, Hashable], AbstractSet[Gradients]] = {}
         self.dropped: dict[tuple[Step, Step], OptimizerState] = {}
         self.missteps: dict[tuple[Reason, Step, Hashable], Misstep] = {}
         self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
@@ -242,7 +243,7 @@ class Reader(Client[Standing]):
         """Remember what gradients a step can meet, and which optimizers lost gradients that no step had used."""
         for key, optimizer in here.protocol.optimizers:
             if event.optimizers is None or key in event.optimizers:
-                self.met.setdefault((step, key), set()).add(optimizer.gradients)
+                self.met[step, key] = self.met.get((step, key), frozenset()) | {optimizer.gradients}
                 is_used = event.kind is EventKind.STEP and optimizer.gradients in (Gradients.SCALED, Gradients.UNSCALED)
                 if is_used and isinstance(optimizer.dropped_site, Step):
                     self.dropped.setdefault((optimizer.dropped_site, step), optimizer)

@@ -93,6 +93,24 @@ class Scene:
             self._places[key] = self._shared(self._resolved(self.terms.of(expr, frame), LONGEST_CHAIN))
         return self._places[key]
 
+    def spelled(self, place: Term, frame: int) -> str:
+        """How the function of a frame writes a place, '' where it cannot name it."""
+        function = self.frames[frame].function
+        for parameter in getattr(function, "parameters", ()):
+            if self._shared(self._resolved(self.terms.name(parameter.name, frame), LONGEST_CHAIN)) == place:
+                return str(parameter.name)
+        match place:
+            case ("name", str(name), str(module)) if module == ("" if self.homes[frame] is self.facts else module):
+                return name if self.homes[frame].names.bindings(self.homes[frame].module).get(name) else ""
+            case ("name", str(name), int(owner)):
+                around = (function, *self.homes[frame].index.ancestors(function))
+                return name if self.frames[owner].function in around else ""
+            case ("attr", tuple() as base, str(name)):
+                inner = self.spelled(base, frame)
+                return f"{inner}.{name}" if inner else ""
+            case _:
+                return ""
+
     def _shared(self, term: Term) -> Term:
         """The term with locals of the same function as one, whichever its activation: they never live side by side."""
         match term:

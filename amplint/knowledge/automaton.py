@@ -85,8 +85,7 @@ def _staged(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
         record, before = state.scaler(event.scaler), state.optimizer(key)
         move = STAGES[event.kind, record.stage(key)]
         if record.is_set is False:
-            is_plain = event.kind is EventKind.STEP and before.gradients is Gradients.PLAIN
-            reason = Reason.UNSCALED_BACKWARD if is_plain else Reason.SCALE_NOT_SET
+            reason = Reason.UNSCALED_BACKWARD if before.gradients is Gradients.PLAIN else Reason.SCALE_NOT_SET
             found.append(replace(_error(reason, event, key, before), is_crash=True))
             continue
         if move.error is not None:

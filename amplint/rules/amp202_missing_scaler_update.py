@@ -50,7 +50,7 @@ from amplint.rules.protocol_repairs import (
     insert_after,
     is_sole,
 )
-from amplint.rules.protocol_report import report, scaler_name
+from amplint.rules.protocol_report import report, scaler_code, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -68,14 +68,16 @@ def check(facts: Facts) -> Iterator[Finding]:
     for defect in facts.defects.of(DefectKind.NO_UPDATE):
         scaler = scaler_name(defect)
         message = f"`{scaler}.update()` is missing after this step"
-        yield report(RULE, defect, message, missed="fails here, in the next iteration", fix=_fix(defect, scaler))
+        yield report(
+            RULE, defect, message, missed="fails here, in the next iteration", fix=_fix(defect, scaler_code(defect))
+        )
 
 
 def _fix(defect: Defect, scaler: str) -> Fix | None:
     """The update goes behind the last step of the function."""
     steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
     updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
-    if not steps or updates:
+    if not steps or updates or not scaler:
         return None
     last = max(steps, key=lambda step: step.node.span)
     applicability = Applicability.SAFE if len(steps) == 1 and is_sole(defect) else Applicability.UNSAFE

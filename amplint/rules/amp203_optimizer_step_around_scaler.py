@@ -32,7 +32,8 @@ same gradients is deleted.
 
 ## Fix safety
 
-Unsafe: a tuned run may live on the mistake, which Adam hides.
+Unsafe: a tuned run may live on the mistake, which Adam hides. Not offered where paths without the scaler share the
+step.
 
 ## References
 
@@ -49,12 +50,14 @@ from amplint.model.edit import Applicability, Fix, InsertAfter, Replace
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Call
 from amplint.rules.protocol_repairs import (
+    SCALED_BY_NOBODY,
     delete,
+    met_gradients,
     repair,
     replace_call,
     statement_of,
 )
-from amplint.rules.protocol_report import optimizer_name, report, scaler_name
+from amplint.rules.protocol_report import optimizer_code, optimizer_name, report, scaler_code
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -88,8 +91,9 @@ def _is_second(defect: Defect) -> bool:
 
 def _fix(defect: Defect) -> Fix | None:
     call = defect.place
-    scaler, optimizer = scaler_name(defect), optimizer_name(defect)
-    if not isinstance(call, Call) or call.args or optimizer == "the optimizer":
+    scaler, optimizer = scaler_code(defect), optimizer_code(defect)
+    met = met_gradients(defect)
+    if not isinstance(call, Call) or call.args or not (scaler and optimizer) or met & SCALED_BY_NOBODY:
         return None
     if _is_second(defect):
         return delete(defect, defect.site, "delete the second step", Applicability.UNSAFE)

@@ -32,7 +32,7 @@ Replaces the loss by `scaler.scale(loss)`.
 
 ## Fix safety
 
-Unsafe: a tuned run may live on the mistake.
+Unsafe: a tuned run may live on the mistake. Not offered where paths without the scaler share the backward.
 
 ## References
 
@@ -49,9 +49,10 @@ from amplint.model.edit import Applicability, Fix, Replace
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Attribute, Call
 from amplint.rules.protocol_repairs import (
+    is_shared,
     repair,
 )
-from amplint.rules.protocol_report import report, scaler_name
+from amplint.rules.protocol_report import report, scaler_code, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -69,15 +70,17 @@ def check(facts: Facts) -> Iterator[Finding]:
     for defect in facts.defects.of(DefectKind.UNSCALED_BACKWARD):
         scaler = scaler_name(defect)
         message = f"the loss runs backward without `{scaler}.scale`, but `{scaler}` divides its gradients"
-        yield report(RULE, defect, message, missed="divided by the scale here", fix=_fix(defect, scaler))
+        yield report(RULE, defect, message, missed="divided by the scale here", fix=_fix(defect, scaler_code(defect)))
 
 
 def _fix(defect: Defect, scaler: str) -> Fix | None:
     call = defect.place
     if not isinstance(call, Call) or not isinstance(call.func, Attribute):
         return None
+    if is_shared(defect):
+        return None
     loss = spelled(call.func.value)
-    if not loss or loss == "torch.autograd":
+    if not loss or not scaler or loss == "torch.autograd":
         return None
     code = f"{scaler}.scale({loss})"
     return repair(f"replace the loss by `{code}`", Applicability.UNSAFE, Replace(call.func.value.span, code))

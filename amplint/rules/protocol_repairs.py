@@ -3,6 +3,8 @@
 Refuses where a name is not in reach, where some path would break, or where the place is not a statement of its own.
 """
 
+from collections.abc import Set as AbstractSet
+
 from amplint.facts.defect import Defect
 from amplint.facts.guards import Guards
 from amplint.facts.spelling import spelled
@@ -19,7 +21,26 @@ from amplint.model.edit import (
     Replace,
 )
 from amplint.model.tree import Call, ExprStmt, FunctionDef, If, Node, Stmt
-from amplint.rules.protocol_report import optimizer_name, scaler_name
+from amplint.rules.protocol_report import optimizer_code, scaler_code
+
+SCALED_BY_NOBODY = frozenset({Gradients.PLAIN, Gradients.UNKNOWN})
+
+
+def met_gradients(defect: Defect) -> AbstractSet[Gradients]:
+    """The kinds of gradients that the defect's step finds on its paths."""
+    error = defect.error
+    if error is None or not isinstance(error.site, Step):
+        return frozenset()
+    return defect.reading.reader.met.get((error.site, error.optimizer), frozenset())
+
+
+def is_shared(defect: Defect) -> bool:
+    """Whether a backward may also be for a step without the scaler: some such step finds plain gradients."""
+    reading = defect.reading
+    if Guards(reading.scene).of(defect.site):
+        return False
+    direct = set(reading.steps_of(EventKind.DIRECT_STEP))
+    return any(step in direct and Gradients.PLAIN in found for (step, _), found in reading.reader.met.items())
 
 
 def repair(title: str, applicability: Applicability, *repairs: Repair) -> Fix:
@@ -46,13 +67,11 @@ def is_sole(defect: Defect) -> bool:
 
 def unscale_before(defect: Defect) -> Fix | None:
     """`scaler.unscale_(optimizer)` before a look at gradients, where every path comes there with scaled gradients."""
-    if defect.error is None or not isinstance(defect.error.site, Step):
-        return None
-    met = defect.reading.reader.met.get((defect.error.site, defect.error.optimizer), set())
-    scaler, optimizer = scaler_name(defect), optimizer_name(defect)
+    met = met_gradients(defect)
+    scaler, optimizer = scaler_code(defect), optimizer_code(defect)
     steps = [step for step in steps_with(defect, EventKind.STEP) if defect.reading.are_together(step, defect.site)]
     statement = statement_of(defect, defect.site)
-    if met != {Gradients.SCALED} or not steps or statement is None or optimizer == "the optimizer":
+    if met != {Gradients.SCALED} or not steps or statement is None or not (scaler and optimizer):
         return None
     guards = Guards(defect.reading.scene)
     waits = {id(guard.test) for step in steps for guard, _ in guards.boundaries(step)}
@@ -93,13 +112,27 @@ def insert_after(defect: Defect, step: Step, code: str, title: str, applicabilit
 def move_after(defect: Defect, step: Step, target: Step, applicability: Applicability) -> Fix | None:
     """The whole statement of a step, moved behind the statement of another."""
     moved, anchor = statement_of(defect, step), statement_of(defect, target)
-    if not isinstance(moved, ExprStmt) or anchor is None or not isinstance(anchor, ExprStmt) or moved is anchor:
+    if not isinstance(moved, ExprStmt) or not isinstance(anchor, ExprStmt) or moved is anchor:
         return None
     code = spelled(moved.value)
     if not code:
         return None
-    title = f"move `{code}` behind line {anchor.span.line}"
+    anchor = _out_of_arms(defect, step, target, anchor)
+    title = f"move `{code}` behind line {anchor.span.end_line}"
     return repair(title, applicability, DeleteStatement(moved.span), InsertAfter(anchor.span, code))
+
+
+def _out_of_arms(defect: Defect, step: Step, target: Step, anchor: Stmt) -> Stmt:
+    """The statement behind which all paths of the moved one still pass: outside arms that are no group boundary."""
+    guards, terms = Guards(defect.reading.scene), defect.reading.scene.terms
+    allowed = {terms.of(guard.test, guard.frame) for guard in guards.of(step)}
+    allowed |= {terms.of(guard.test, guard.frame) for guard, _ in guards.boundaries(target)}
+    index = defect.home.index
+    holder = index.parents.get(anchor)
+    while isinstance(holder, If) and terms.of(holder.test, target.frame) not in allowed:
+        anchor = holder
+        holder = index.parents.get(anchor)
+    return anchor
 
 
 def delete(defect: Defect, step: Step, title: str, applicability: Applicability) -> Fix | None:

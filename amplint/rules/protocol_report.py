@@ -42,22 +42,24 @@ def note(defect: Defect, step: Step, message: str) -> Note:
     return Note(step.node.span, message, None if home is defect.home else home.path)
 
 
+def scaler_code(defect: Defect) -> str:
+    """How the function of the defect writes its scaler, '' where it has no name for it."""
+    scaler = defect.error.scaler if defect.error is not None else None
+    scalers = [scaler] if scaler is not None else list(defect.reading.roles.scalers)
+    named = [defect.reading.spelled_scaler(scaler, defect.site) for scaler in scalers]
+    return next((name for name in named if name), "")
+
+
+def optimizer_code(defect: Defect) -> str:
+    """How the function of the defect writes its optimizer, '' where it has no name for it."""
+    return defect.reading.spelled_optimizer(defect.error.optimizer, defect.site) if defect.error is not None else ""
+
+
 def scaler_name(defect: Defect) -> str:
     """How to call the scaler in a message."""
-    named = defect.reading.spelled_scaler(defect.error.scaler, defect.site) if defect.error is not None else ""
-    return named or _any_scaler(defect) or "scaler"
+    return scaler_code(defect) or "scaler"
 
 
 def optimizer_name(defect: Defect) -> str:
     """How to call the optimizer in a message."""
-    named = defect.reading.spelled_optimizer(defect.error.optimizer, defect.site) if defect.error is not None else ""
-    return named or "the optimizer"
-
-
-def _any_scaler(defect: Defect) -> str:
-    scalers = list(defect.reading.roles.scalers)
-    for scaler in scalers:
-        named = defect.reading.spelled_scaler(scaler, defect.site)
-        if named:
-            return named
-    return ""
+    return optimizer_code(defect) or "the optimizer"

@@ -24,7 +24,7 @@ WORDS = {
 }
 
 CRASHES_AT_TIMES = {
-    Reason.UNSCALED_BACKWARD: "Attempted step but _scale is None.",
+    Reason.UNSCALED_BACKWARD: "Attempted ",
     Reason.UNSCALE_AMONG_BACKWARDS: "No inf checks were recorded for this optimizer.",
     Reason.ZERO_BEFORE_STEP: "No inf checks were recorded for this optimizer.",
 }
