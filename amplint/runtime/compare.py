@@ -73,7 +73,10 @@ def has_subnormals(traces: Iterable[Trace], until: int) -> bool:
 
 
 def loss_distance(left: Trace, right: Trace) -> float | None:
-    """The largest distance between two loss curves, relative to the range that the second one spans."""
+    """The largest distance between two loss curves, relative to the range that the second one spans.
+
+    A curve that hardly moves counts as spanning a tenth of its value: rounding must not look large beside it.
+    """
     pairs = [
         (a.loss, b.loss)
         for a, b in zip(left.steps, right.steps, strict=False)
@@ -84,7 +87,7 @@ def loss_distance(left: Trace, right: Trace) -> float | None:
     if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
         return math.inf
     reference = [b for _, b in pairs]
-    span = max(max(reference) - min(reference), abs(reference[0]) * 1e-3, 1e-12)
+    span = max(max(reference) - min(reference), max(map(abs, reference)) * 0.1, 1e-12)
     return max(abs(a - b) for a, b in pairs) / span
 
 
