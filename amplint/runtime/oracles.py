@@ -148,8 +148,11 @@ BOUNDS = {"float16": 0.05, "bfloat16": 0.1}
 """Distance of the loss curve from float32's, relative to the range of the latter, that a correct run stays within."""
 
 
-def close_to_float32(lab: Laboratory, variant: str) -> Check:
-    """The loss stays near that of the same program in float32."""
+def close_to_float32(lab: Laboratory, variant: str, before: str) -> Check:
+    """The loss stays near that of the same program in float32.
+
+    Where it was as far before the fix, the program is one that magnifies rounding: that decides nothing.
+    """
     name = "close to float32"
     amp, plain = lab.trace(variant), lab.trace(variant, AMP_OFF)
     distance = loss_distance(amp, plain)
@@ -157,4 +160,9 @@ def close_to_float32(lab: Laboratory, variant: str) -> Check:
         return Check(name, None, "no loss to compare")
     has_bfloat16 = any(event.data.get("dtype") == "bfloat16" for event in amp.events)
     bound = BOUNDS["bfloat16" if has_bfloat16 else "float16"]
-    return Check(name, distance <= bound, f"loss curves {distance:.2g} apart, {bound:g} allowed")
+    detail = f"loss curves {distance:.2g} apart, {bound:g} allowed"
+    if distance <= bound:
+        return Check(name, True, detail)
+    was = loss_distance(lab.trace(before), lab.trace(before, AMP_OFF))
+    is_as_far = was is not None and was >= distance / 2
+    return Check(name, None if is_as_far else False, f"{detail}, {was:.2g} before" if is_as_far else detail)
