@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -57,7 +58,8 @@ def curves_svg(curves: Sequence[Curve]) -> str:
     figure.savefig(out, format="svg", metadata={"Date": None})
     pyplot.close(figure)
     text = out.getvalue()
-    return text[text.index("<svg") :]
+    # What matplotlib says of itself is of no use in a page.
+    return re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
 
 
 def _points(curve: Curve, value: Callable[[Step], float | None]) -> list[tuple[int, float]]:

@@ -1,0 +1,122 @@
+"""`amplint run` and `amplint verify` on the command line: what they print, write and return."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).parent.parent.parent
+LOOPS = ROOT / "tests/runtime/loops"
+GOOD = (LOOPS / "mlp.py").read_text()
+BAD = GOOD.replace("        scaler.unscale_(optimizer)\n", "")
+OLD = GOOD.replace("from torch.amp import GradScaler, autocast", "from torch.cuda.amp import GradScaler, autocast")
+OLD = OLD.replace('GradScaler("cpu", init_scale', "GradScaler(init_scale").replace(
+    'autocast("cpu", dtype', "autocast(dtype"
+)
+
+
+def amplint(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "amplint", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture
+def script(tmp_path):
+    def make(text: str) -> Path:
+        (tmp_path / "train.py").write_text(text)
+        return tmp_path
+
+    return make
+
+
+def test_run_reports_what_it_sees(script):
+    result = amplint(script(BAD), "run", "--output-format", "concise", "train.py")
+    assert result.returncode == 1
+    assert result.stdout.startswith("train.py:19:9: AMP201") or "train.py:19:9" in result.stdout
+    assert "8 optimizer steps on cpu, 0 skipped; 1 finding." in result.stderr
+    assert sorted(path.name for path in Path(script(BAD)).iterdir()) == ["train.py"]
+
+
+def test_run_of_a_correct_script(script):
+    result = amplint(script(GOOD), "run", "--steps", "2", "train.py")
+    assert (result.returncode, result.stdout) == (0, "")
+    assert "2 optimizer steps" in result.stderr
+
+
+def test_run_honours_comments_and_settings(script):
+    silenced = BAD.replace("(model.parameters(), 1.0)", "(model.parameters(), 1.0)  # amplint: ignore[AMP201]")
+    assert amplint(script(silenced), "run", "train.py").returncode == 0
+
+
+def test_run_writes_json_and_a_trace(script):
+    folder = script(BAD)
+    result = amplint(folder, "run", "--output-format", "json", "--trace", "run.jsonl", "train.py")
+    (finding,) = json.loads(result.stdout)
+    assert (finding["code"], finding["location"]) == ("AMP201", {"row": 19, "column": 9})
+    records = [json.loads(line)["record"] for line in (folder / "run.jsonl").read_text().splitlines()]
+    assert records[0] == "start"
+    assert records[-1] == "outcome"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("print('nothing')\n", "without an optimizer step"),
+        ("raise KeyError('missing')\n", "KeyError: 'missing'"),
+        ("input()\n", "asked for input"),
+        ("import sys\nsys.exit(4)\n", "exit status 4"),
+        ("import os\nos._exit(3)\n", "ended without a word"),
+    ],
+)
+def test_run_of_a_script_that_shows_nothing(script, text, message):
+    result = amplint(script(text), "run", "train.py")
+    assert result.returncode == 2
+    assert message in result.stderr
+
+
+def test_run_of_no_script(tmp_path):
+    result = amplint(tmp_path, "run", "missing.py")
+    assert result.returncode == 2
+    assert "missing.py: no such script" in result.stderr
+    assert amplint(tmp_path, "run").returncode == 2
+
+
+def test_verify_of_a_correct_script(script):
+    folder = script(GOOD)
+    result = amplint(folder, "verify", "--report", "page.html", "train.py")
+    assert result.returncode == 0, result.stdout
+    assert "the program as it is: confirmed" in result.stdout
+    assert "Is AMP worth it here?" in result.stdout
+    page = (folder / "page.html").read_text()
+    assert page.count("<svg") == 1
+    assert "<script" not in page
+    assert "src=" not in page
+    assert sorted(path.name for path in folder.iterdir()) == ["page.html", "train.py"]
+
+
+def test_verify_without_fixes_refutes_a_wrong_script(script):
+    result = amplint(script(BAD), "verify", "--no-fix", "--no-worth", "--output-format", "json", "train.py")
+    assert result.returncode == 1
+    data = json.loads(result.stdout)
+    assert data["script"]["conclusion"] == "refuted"
+    assert [check["passed"] for check in data["script"]["checks"]] == [True, False, True, False, True]
+
+
+def test_verify_confirms_a_migration(script):
+    folder = script(OLD)
+    result = amplint(folder, "verify", "--no-worth", "train.py")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "AMP101 deprecated-amp-namespace: confirmed" in result.stdout
+    assert "bitwise equal" in result.stdout
+    assert (folder / "train.py").read_text() == OLD
+
+
+def test_verify_of_a_script_that_fails(script):
+    result = amplint(script("raise SystemExit(3)\n"), "verify", "train.py")
+    assert result.returncode == 2
