@@ -90,6 +90,8 @@ def test_an_uncaught_raise_leaves_by_the_other_end():
     assert sequences("if p: raise E(a())\nb()", raised=True) == ["a"]
     assert sequences("try:\n    raise E\nfinally: a()", raised=True) == ["a"]
     assert sequences("with a():\n    raise E", raised=True) == ["a"]
+    assert sequences("try: raise E\nexcept: a()", raised=True) == []
+    assert sequences("try: raise E\nexcept KeyError: a()", raised=True) == [""]
     assert sequences("assert a(), b()", raised=True) == ["ab"]
 
 

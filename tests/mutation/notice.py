@@ -13,8 +13,8 @@ from queue import SimpleQueue
 from tests.mutation.mutants import Mutant
 
 ROOT = Path(__file__).parents[2]
-PATHS = sorted((ROOT / "amplint" / "flow").glob("*.py"))
-TESTS = ["tests/flow", "tests/proof/test_flow.py"]
+PATHS = [*sorted((ROOT / "amplint" / "flow").glob("*.py")), ROOT / "amplint" / "facts" / "protocol.py"]
+TESTS = ["tests/flow", "tests/proof/test_flow.py", "tests/proof/test_reader.py", "tests/gate"]
 # A mutant may make a loop endless.
 MOST_SECONDS = 240
 
