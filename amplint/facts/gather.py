@@ -21,6 +21,7 @@ from amplint.facts.entering import Entering
 from amplint.facts.frameworks import Frameworks
 from amplint.facts.handoffs import Handoffs
 from amplint.facts.index import Index
+from amplint.facts.inherited import Inheritance
 from amplint.facts.names import Names
 from amplint.facts.operations import Operations
 from amplint.facts.pairing import Pairing
@@ -213,6 +214,11 @@ class Facts:
     def uses(self) -> Uses:
         """Where the AMP API is named."""
         return Uses(self)
+
+    @cached_property
+    def inheritance(self) -> Inheritance:
+        """What may reach autocast regions from around them."""
+        return Inheritance(self)
 
     @cached_property
     def shims(self) -> Shims:

@@ -23,9 +23,18 @@ _PINNED = {
 _SETTERS = frozenset({"torch.set_autocast_cache_enabled"})
 
 
-def may_inherit(facts: "Facts", device: str) -> bool:
-    """Whether another dtype than the old class's, or a cache setting, may reach a region on this device."""
-    return any(_disturbs(each, device) for each in _callers(facts))
+class Inheritance:
+    """What may reach the regions of one module from around them, by device, worked out once for each."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+        self._known: dict[str, bool] = {}
+
+    def may_reach(self, device: str) -> bool:
+        """Whether another dtype than the old class's, or a cache setting, may reach a region on this device."""
+        if device not in self._known:
+            self._known[device] = any(_disturbs(each, device) for each in _callers(self._facts))
+        return self._known[device]
 
 
 def _callers(facts: "Facts") -> Iterator["Facts"]:

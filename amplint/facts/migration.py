@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.aliased import aliases_of, are_called_with_keywords
 from amplint.facts.exports import is_exported, is_starred_over
-from amplint.facts.inherited import may_inherit
 from amplint.facts.names import Binding
 from amplint.facts.new_call import CUSTOM, RefusedError, call_repairs, replacement, target_of
 from amplint.facts.uses import ImportedApi, Role, Use
@@ -122,7 +121,7 @@ def _of_use(use: Use, facts: "Facts", *, keeps_name: bool) -> list[Repair]:
         return renamed + call_repairs(use, facts)
     aliases = aliases_of(use, facts)
     if aliases and are_called_with_keywords(aliases, facts) and use.api.kind == "autocast":
-        if may_inherit(facts, str(use.api.device)):
+        if facts.inheritance.may_reach(str(use.api.device)):
             raise RefusedError("the dtype would have to be given where it is called")
         return [Replace(use.node.span, f'${{functools.partial}}({name}, "{use.api.device}")')]
     if use.role is Role.ALIAS and not keeps_name:
@@ -181,17 +180,21 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
 
 
 def _doubt(uses: Sequence[Use], facts: "Facts") -> str:
-    if any(_is_scripted(use, facts) for use in uses if use.api.kind == "autocast"):
+    regions = [use for use in uses if use.api.kind == "autocast"]
+    if regions and (_scripts(facts) or any(_is_scripted(use, facts) for use in regions)):
         return "TorchScript is used here, which in older torch scripts only the old class"
     if any(use.api.kind == "GradScaler" for use in uses) and any(_tests_type(other) for other in _neighbours(facts)):
         return "another file tests for the old class, and the new one is not an instance of it"
     return ""
 
 
+def _scripts(facts: "Facts") -> bool:
+    """Whether the file scripts modules, which may hold any use in it."""
+    return any(facts.names.canonical(call.func) == "torch.jit.script" for call in facts.index.calls)
+
+
 def _is_scripted(use: Use, facts: "Facts") -> bool:
-    """Whether the use is in a scripted function, or may be in a module that the file scripts."""
-    if any(facts.names.canonical(call.func) == "torch.jit.script" for call in facts.index.calls):
-        return True
+    """Whether the use is in a scripted function."""
     functions = (outer for outer in facts.index.ancestors(use.node) if isinstance(outer, FunctionDef))
     return any(facts.names.canonical(d) == "torch.jit.script" for function in functions for d in function.decorators)
 

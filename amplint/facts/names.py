@@ -95,6 +95,7 @@ class Names:
         self._module = module
         self._package = dotted_name if is_package else dotted_name.rpartition(".")[0]
         self._tables: dict[Scope, _Table] = {module: _Table()}
+        self._meanings: dict[Node, Meaning] = {}
         self.star_modules: list[str] = []
         for node in index.nodes:
             if isinstance(node, Global | Nonlocal):
@@ -111,7 +112,9 @@ class Names:
 
     def meaning(self, expr: Node) -> Meaning:
         """All dotted names that an expression may stand for."""
-        return self._meaning(expr, frozenset())
+        if expr not in self._meanings:
+            self._meanings[expr] = self._meaning(expr, frozenset())
+        return self._meanings[expr]
 
     def lookup(self, name: str, at: Node) -> tuple[Binding, ...]:
         """The bindings that a name has at a node: those of the innermost scope that binds it; () where none does."""

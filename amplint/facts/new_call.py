@@ -6,7 +6,6 @@ Knows nothing of imports. Refuses calls that do not fit the old signature, and `
 from typing import TYPE_CHECKING
 
 from amplint.facts.arguments import Form, fit, form
-from amplint.facts.inherited import may_inherit
 from amplint.facts.uses import Use, constant_text
 from amplint.knowledge.torch_api import APIS, DEVICE_QUERIES, Api, Slot
 from amplint.model.edit import InsertArgument, NameArgument, Repair
@@ -62,7 +61,7 @@ def call_repairs(use: Use, facts: "Facts") -> list[Repair]:
     if found.has_star and (api.kind == "autocast" or found.positional):
         raise RefusedError("the order of `*` arguments would shift")
     repairs += [NameArgument(argument.span, param.name) for argument, param in found.positional]
-    if api.kind == "autocast" and may_inherit(facts, str(device)):
+    if api.kind == "autocast" and facts.inheritance.may_reach(str(device)):
         if found.has_double_star:
             raise RefusedError("`**` may bring the dtype or leave it out")
         for param in api.params:

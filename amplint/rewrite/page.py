@@ -176,6 +176,11 @@ class Page:
         return found
 
     @cached_property
+    def joined_strings(self) -> tuple[JoinedString, ...]:
+        """All f-strings and t-strings, outer ones before those in them."""
+        return tuple(node for node in walk(self.module) if isinstance(node, JoinedString))
+
+    @cached_property
     def _suites(self) -> dict[Node, Suite]:
         found: dict[Node, Suite] = {}
         for node in walk(self.module):

@@ -21,7 +21,7 @@ from amplint.model.edit import (
     Replace,
     Wrap,
 )
-from amplint.model.tree import Alias, Call, ImportFrom, JoinedString, Stmt, walk
+from amplint.model.tree import Alias, Call, ImportFrom, Stmt
 from amplint.rewrite import arguments, expressions, imports, statements
 from amplint.rewrite.page import Page, RefusedError
 from amplint.rewrite.spelling import Speller, Spelling
@@ -124,8 +124,8 @@ def _fit_for_strings(page: Page, edit: Edit) -> Edit:
     """Inside an f-string the other quote is written: before Python 3.12 its own may not stand in its braces."""
     if not any(char in edit.text for char in "'\"\\\n"):
         return edit
-    for node in walk(page.module):
-        if isinstance(node, JoinedString) and node.span.start < edit.span.start and edit.span.end < node.span.end:
+    for node in page.joined_strings:
+        if node.span.start < edit.span.start and edit.span.end < node.span.end:
             own = page.text(node.span).lstrip("rRbBuUfFtT")[0]
             other = '"' if own == "'" else "'"
             if other in edit.text or "\\" in edit.text or "\n" in edit.text:
