@@ -68,6 +68,10 @@ def wrap(page: Page, span: Span, before: str, after: str) -> list[Edit]:
     if node is None:
         raise RefusedError(f"there is no expression at line {span.line}")
     start, end = page.offset(span.start), page.offset(span.end)
+    parent = page.parent(node)
+    if before.endswith("(") and after == ")" and parent is not None and _is_bracketed(page, start, end, parent):
+        opening = page.program.rindex("(", 0, start)
+        return [page.edit(opening, opening, before[:-1])]
     if _needs_brackets(page, node, f"{before}x{after}", start, end):
         before, after = f"({before}", f"{after})"
     is_enclosed = before.endswith(("(", ", ")) and after.startswith((")", ","))

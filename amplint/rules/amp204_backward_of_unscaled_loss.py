@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
 from amplint.facts.spelling import spelled
-from amplint.model.edit import Applicability, Fix, Replace
+from amplint.model.edit import Applicability, Fix, Wrap
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Attribute, Call
 from amplint.rules.protocol_repairs import (
@@ -79,8 +79,9 @@ def _fix(defect: Defect, scaler: str) -> Fix | None:
         return None
     if is_shared(defect):
         return None
-    loss = spelled(call.func.value)
-    if not loss or not scaler or loss == "torch.autograd":
+    loss = call.func.value
+    name = spelled(loss) or "..."
+    if not scaler or name == "torch.autograd":
         return None
-    code = f"{scaler}.scale({loss})"
-    return repair(f"replace the loss by `{code}`", Applicability.UNSAFE, Replace(call.func.value.span, code))
+    wrap = Wrap(loss.span, f"{scaler}.scale(", ")")
+    return repair(f"replace the loss by `{scaler}.scale({name})`", Applicability.UNSAFE, wrap)

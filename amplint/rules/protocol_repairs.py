@@ -17,6 +17,7 @@ from amplint.model.edit import (
     FixKind,
     InsertAfter,
     InsertBefore,
+    MoveStatement,
     Repair,
     Replace,
 )
@@ -114,12 +115,9 @@ def move_after(defect: Defect, step: Step, target: Step, applicability: Applicab
     moved, anchor = statement_of(defect, step), statement_of(defect, target)
     if not isinstance(moved, ExprStmt) or not isinstance(anchor, ExprStmt) or moved is anchor:
         return None
-    code = spelled(moved.value)
-    if not code:
-        return None
     anchor = _out_of_arms(defect, step, target, anchor)
-    title = f"move `{code}` behind line {anchor.span.end_line}"
-    return repair(title, applicability, DeleteStatement(moved.span), InsertAfter(anchor.span, code))
+    title = f"move `{spelled(moved.value) or 'the statement'}` behind line {anchor.span.end_line}"
+    return repair(title, applicability, MoveStatement(moved.span, anchor.span))
 
 
 def _out_of_arms(defect: Defect, step: Step, target: Step, anchor: Stmt) -> Stmt:

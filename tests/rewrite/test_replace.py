@@ -37,7 +37,7 @@ WRAPS = {
     "quotient in own brackets": ("(X).g()\n", "", " / n", "(X / n).g()\n"),
     "quotient of a sum": ("f(a + X)\n", "", " / n", "f((a + X) / n)\n"),
     "sum in a call": ("g(a + X)\n", "f(", ")", "g(f(a + X))\n"),
-    "sum in brackets": ("(a + X).g()\n", "f(", ")", "(f(a + X)).g()\n"),
+    "sum in brackets": ("(a + X).g()\n", "f(", ")", "f(a + X).g()\n"),
     "assigned": ("b = X\n", "", " / n", "b = X / n\n"),
     "assigned sum": ("b = a + X\n", "", " / n", "b = (a + X) / n\n"),
     "its text stays": ("h(X( 'a',\n  1 ))\n", "f(", ")", "h(f(X( 'a',\n  1 )))\n"),
