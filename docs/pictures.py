@@ -3,8 +3,16 @@
 Decides where states stand; everything else comes from the code.
 """
 
+import os
+import re
+import subprocess
+import sys
 from collections import defaultdict
+from io import StringIO
 from pathlib import Path
+
+from rich.console import CONSOLE_SVG_FORMAT, Console
+from rich.text import Text
 
 from amplint.flow.draw import mermaid
 from amplint.flow.statements import build
@@ -15,6 +23,9 @@ from docs import flow_picture
 from docs.drawing import Arrow, Box, bowed, svg
 
 FOLDER = Path(__file__).parent / "pictures"
+WIDTH = 100
+# Rich's own window without the font that it would fetch from the network.
+WINDOW = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 PLACES: dict[Gradients, tuple[float, float]] = {
     Gradients.CLEAN: (0, 0),
     Gradients.SCALED: (260, 0),
@@ -38,7 +49,23 @@ BOWS = {
 
 def pages() -> dict[Path, str]:
     """Every picture."""
-    return {FOLDER / "gradients.svg": states(), FOLDER / "flow.svg": flow()}
+    return {FOLDER / "gradients.svg": states(), FOLDER / "flow.svg": flow(), FOLDER / "terminal.svg": terminal()}
+
+
+def terminal() -> str:
+    """What a terminal shows for the clip in the example's training loop."""
+    command = ["amplint", "--select", "AMP201", "--quiet", "docs/examples/"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=FOLDER.parent.parent,
+        env={**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(WIDTH)},
+        capture_output=True,
+        text=True,
+    )
+    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
+    console.print(f"$ {' '.join(command)}", highlight=False)
+    console.print(Text.from_ansi(done.stdout))
+    return console.export_svg(title="amplint", code_format=WINDOW, unique_id="terminal")
 
 
 def flow() -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 ELISION = "[...]"
+# What documents show instead of the fresh folder.
+HOME = "/home/you/project"
 _BLOCK = re.compile(r"(?P<note><!-- not run: [^>]*-->\n+)?^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = "<<<amplint transcript>>>"
 
@@ -86,7 +88,7 @@ def _run(texts: list[str]) -> list[str]:
         command = ["bash", "-c", f"exec 2>&1\n{script}"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=_environment(Path(scratch)))
     # The last piece follows the last mark and is empty.
-    outputs = done.stdout.split(f"{_MARK}\n")
+    outputs = done.stdout.replace(os.path.realpath(scratch), HOME).replace(scratch, HOME).split(f"{_MARK}\n")
     if len(outputs) != len(texts) + 1:
         raise RuntimeError(f"the session ended early:\n{done.stdout}")
     return outputs[:-1]

@@ -27,6 +27,21 @@ ORDER = ["What it does", "Why it matters", "Where it reports", "Example", "Fix",
 rules = pytest.mark.parametrize("registered", all_rules(), ids=lambda r: r.rule.code)
 
 
+def test_generated_files_are_fresh() -> None:
+    pages = generate.generated()
+    stale = [str(path.relative_to(ROOT)) for path, text in pages.items() if generate.is_stale(path, text)]
+    assert stale == [], "run `python -m docs.generate`"
+    assert generate.left_over(pages) == []
+
+
+@pytest.mark.parametrize("document", transcripts.documents(), ids=lambda path: path.name)
+def test_documents_show_what_commands_say(document: Path) -> None:
+    if document.name == "command-line.md" and sys.version_info[:2] != (3, 11):
+        pytest.skip("argparse words its help differently in every version of Python")
+    text = document.read_text(encoding="utf-8")
+    assert transcripts.with_outputs(text) == text, "run `python -m docs.transcripts`"
+
+
 def test_stale_files_are_named_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     page = tmp_path / "deep" / "page.md"
     monkeypatch.setattr(generate, "ROOT", tmp_path)
