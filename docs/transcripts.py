@@ -82,9 +82,8 @@ def _run(texts: list[str]) -> list[str]:
     """What each command writes, standard output and error as they come."""
     script = "".join(f"{text}printf '%s\\n' '{_MARK}'\n" for text in texts)
     with tempfile.TemporaryDirectory() as scratch:
-        shutil.copytree(ROOT / "docs" / "examples", Path(scratch, "docs", "examples"))
-        for leftover in Path(scratch).rglob("__pycache__"):
-            shutil.rmtree(leftover)
+        leftovers = shutil.ignore_patterns("__pycache__", ".amplint_cache")
+        shutil.copytree(ROOT / "docs" / "examples", Path(scratch, "docs", "examples"), ignore=leftovers)
         command = ["bash", "-c", f"exec 2>&1\n{script}"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=_environment(Path(scratch)))
     # The last piece follows the last mark and is empty.

@@ -107,8 +107,9 @@ class Driver:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
             )
             assert self._process.stdout is not None
-            if self._process.stdout.readline() != "ready\n":
-                raise RuntimeUnavailableError("torch cannot be imported here: install amplint[torch]")
+            said = self._process.stdout.readline().strip()
+            if said != "ready":
+                raise RuntimeUnavailableError(f'torch cannot be imported here ({said}): pip install "amplint[torch]"')
         return self._process
 
     def _wait(self, process: "subprocess.Popen[str]", child: int, folder: Path, started: float) -> bool:

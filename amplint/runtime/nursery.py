@@ -23,7 +23,12 @@ def main() -> int:
     # The answers keep their own descriptor: children write to descriptor 1 what their programs print.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    _warm()
+    try:
+        _warm()
+    except ImportError as error:
+        answers.write(f"{' '.join(str(error).split())}\n")
+        answers.close()
+        return 1
     answers.write("ready\n")
     answers.flush()
     for line in sys.stdin:
