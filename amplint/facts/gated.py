@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.shims import Choice
 from amplint.facts.uses import Role
 from amplint.knowledge.torch_api import DEVICE_QUERIES, Api, Version, api, package_of
-from amplint.model.tree import Call, If, IfExp, Node
+from amplint.model.tree import Call, If, IfExp, ImportFrom, Node
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -53,9 +53,24 @@ def too_new(facts: "Facts") -> Iterator[NewName]:
     if facts.settings.target.is_assumed:
         return
     for found in _new_names(facts):
-        is_guarded = any(True for _ in facts.shims.choices(found.place)) or facts.shims.is_skipped(found.place)
+        shims = facts.shims
+        is_guarded = shims.is_skipped(found.place) or any(True for _ in shims.choices(found.place))
+        is_guarded = is_guarded or _is_for_type_checkers(found.place, facts)
         if not facts.settings.target.has(*found.api.since) and not is_guarded:
             yield found
+
+
+def _is_for_type_checkers(place: Node, facts: "Facts") -> bool:
+    """Whether nothing runs here: the place is under `if TYPE_CHECKING`, or an annotation that is never evaluated."""
+    if any(
+        isinstance(outer, If) and facts.names.canonical(outer.test) == "typing.TYPE_CHECKING"
+        for outer in facts.index.ancestors(place)
+    ):
+        return True
+    is_annotation = any(use.node is place and use.role is Role.ANNOTATION for use in facts.uses.all)
+    return is_annotation and any(
+        isinstance(statement, ImportFrom) and statement.module == "__future__" for statement in facts.module.body
+    )
 
 
 def wrong_gates(facts: "Facts") -> Iterator[WrongGate]:

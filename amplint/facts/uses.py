@@ -43,15 +43,15 @@ class Role(StrEnum):
     """What is done with the name where it stands."""
 
     CALL = "called"
-    DECORATOR = "bare decorator"
-    CONTEXT = "class used as context"
-    ANNOTATION = "annotation"
-    TYPE_TEST = "type test"
-    BASE = "base class"
+    DECORATOR = "a bare decorator"
+    CONTEXT = "entered without being called"
+    ANNOTATION = "an annotation"
+    TYPE_TEST = "tested for"
+    BASE = "a base class"
     ALIAS = "given another name"
     PARTIAL = "bound by partial"
     TARGET = "assigned to"
-    OWNER = "attribute taken"
+    OWNER = "asked for an attribute"
     VALUE = "passed on"
 
 
