@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import warnings
+from collections.abc import Iterator
 
 import pytest
 
@@ -58,7 +59,19 @@ def test_replacements_exist_and_are_not_deprecated() -> None:
             assert api.device is not None
 
 
+@pytest.fixture
+def state() -> Iterator[None]:
+    """Gives back the dtypes and switches that a test sets."""
+    devices = ("cuda", "cpu", "xla", "ipu")
+    dtypes = {device: torch.get_autocast_dtype(device) for device in devices}
+    yield
+    for device, dtype in dtypes.items():
+        torch.set_autocast_dtype(device, dtype)
+        torch.set_autocast_enabled(device, False)
+
+
 @pytest.mark.parametrize("name", [a.name for a in APIS.values() if a.deprecated], ids=str)
+@pytest.mark.usefixtures("state")
 def test_deprecated_names_warn(name: str) -> None:
     function = resolve(name)
     arguments: list[object] = []
