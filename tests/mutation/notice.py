@@ -17,7 +17,7 @@ PATHS = [*sorted((ROOT / "amplint" / "flow").glob("*.py")), ROOT / "amplint" / "
 REPORTED = "tests/gate/test_gate.py::test_a_mistake_is_reported_by_its_own_rule_alone"
 TESTS = ["tests/flow", "tests/proof/test_flow.py", "tests/proof/test_reader.py", REPORTED]
 # A mutant may make a loop endless.
-MOST_SECONDS = 240
+MOST_SECONDS = 600
 
 
 def survivors(chosen: Sequence[Mutant], tests: Sequence[str], jobs: int = 2) -> list[Mutant]:
