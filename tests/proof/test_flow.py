@@ -22,6 +22,11 @@ def test_the_fixpoint_finds_what_all_paths_find(first):
         assert_agreement(program)
 
 
+def test_a_slim_graph_has_the_same_paths():
+    for program in random_programs(400, EVENTS, first=5000):
+        assert found(program, is_slim=True) == found(program), Writer(program).text
+
+
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_every_short_program(length):
     for program in all_programs(EVENTS, length):

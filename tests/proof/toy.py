@@ -6,6 +6,7 @@ from amplint.flow.conditions import Questions
 from amplint.flow.fixpoint import Client, Known, explore
 from amplint.flow.graph import Frame, Step, StepKind
 from amplint.flow.inline import Callee, expand
+from amplint.flow.slim import slim
 from amplint.flow.statements import build
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, walk
 from amplint.syntax.lower import lower
@@ -83,8 +84,8 @@ def event_of(step: Step) -> str | None:
     return None
 
 
-def found(program: Program) -> Findings:
-    """What the flow room's fixpoint finds."""
+def found(program: Program, is_slim: bool = False) -> Findings:
+    """What the flow room's fixpoint finds, in the whole graph or in what is left of it for the toy's events."""
     module = lower(Writer(program).text)
     functions = {node.name: node for node in walk(module) if isinstance(node, FunctionDef)}
     is_method = any(isinstance(node, ClassDef) for node in module.body)
@@ -102,7 +103,10 @@ def found(program: Program) -> Findings:
         return Callee(functions[name], tuple(zip((p.name for p in functions[name].parameters), values, strict=True)))
 
     graph = expand(build(functions["train"]), resolve)
-    flow = explore(graph, Toy(), [START], Questions(graph, most=12), bound=10_000)
+    questions = Questions(graph, most=12)
+    if is_slim:
+        graph = slim(questions, lambda step: event_of(step) is not None, lambda node, frame: False)
+    flow = explore(graph, Toy(), [START], questions, bound=10_000)
     findings: Findings = set()
     for place in flow.places():
         event = event_of(place.step)
