@@ -65,7 +65,10 @@ class Constructors:
         canonical = self._facts.names.canonical(call.func)
         if canonical is not None:
             return [Construction(canonical, self._facts, call, call.args)]
-        if not isinstance(call.func, Name | Attribute):
+        is_of_self = (
+            isinstance(call.func, Attribute) and isinstance(call.func.value, Name) and call.func.value.id == "self"
+        )
+        if not isinstance(call.func, Name) and not is_of_self:
             return []
         for origin in self._facts.values.origins(call.func):
             node = origin.node
