@@ -26,7 +26,8 @@ def summary(report: Report, *, target: str, is_diff: bool = False) -> Iterator[s
     if any(fix.kind is FixKind.REPAIR for fix in report.applied):
         yield "Judge the repairs on a real run: amplint verify --no-fix SCRIPT"
     elif any(_is_waiting_repair(found.fix) for found in report.findings):
-        flag = "--unsafe-fixes " if not report.waiting(Applicability.SAFE) else ""
+        has_safe = any(_is_waiting_repair(found.fix) for found in report.waiting(Applicability.SAFE))
+        flag = "" if has_safe else "--unsafe-fixes "
         yield f"Judge the repairs on a real run before applying them: amplint verify {flag}SCRIPT"
     if report.assumes_target:
         yield f"No torch version is stated, so {target} is assumed; set `target-torch` to change that."
