@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplint.cli import new_rule
+from amplint.cli import facts, new_rule
 from amplint.config.usage import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     graph.add_argument("file", type=Path, help="a Python file or a notebook")
     graph.add_argument("--function", metavar="NAME", help="only this function; methods as Class.method")
     graph.set_defaults(run=run)
+    facts.add_parser(shown)
     new_rule.add_parser(shown)
 
 

@@ -1,0 +1,34 @@
+"""`amplint debug facts` shows what is known of a file."""
+
+from pathlib import Path
+
+import pytest
+
+from amplint.cli.facts import described
+from amplint.config.usage import UsageError
+
+ENGINE = Path(__file__).parent.parent.parent / "docs" / "examples" / "engine.py"
+
+
+def test_regions_and_events_of_the_example() -> None:
+    lines = [line.replace(str(ENGINE), "engine.py") for line in described(ENGINE)]
+    assert lines == [
+        "engine.py: module engine, for torch 2.4 or newer",
+        "14:14 autocast region: device cuda, dtype float16",
+        "30:14 autocast region: device cuda, dtype float16",
+        "9:1 read from train_one_epoch:",
+        "    engine.py:11:5  zero  optimizer optimizer",
+        "    engine.py:16:9  scale  scaler scaler",
+        "    engine.py:16:9  backward  optimizer ?",
+        "    engine.py:18:13  clip  optimizer optimizer",
+        "    engine.py:19:13  step  scaler scaler  optimizer optimizer",
+        "    engine.py:20:13  update  scaler scaler",
+        "    engine.py:21:13  zero  optimizer optimizer",
+    ]
+
+
+def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.py"
+    path.write_text("import torch.cuda.amp\n(")
+    with pytest.raises(UsageError, match=r"odd\.py"):
+        list(described(path))
