@@ -172,23 +172,25 @@ class Questions:
         return found
 
     def _count_flags(self, counts: "Counter[Atom]") -> None:
-        """A question that decides the value of a flag is asked again where the flag is asked."""
-        changes: dict[Term, list[Term]] = {}
-        for place, new in (change for changed in self._writes.values() for change in changed):
-            if new is not None:
-                changes.setdefault(place, []).append(new)
+        """A question that decides the value of a flag is asked again where the flag is asked, and by each turn."""
+        changes: dict[Term, list[tuple[Term, int]]] = {}
+        for number, _, step in self.graph.steps():
+            for place, new in self._writes[step]:
+                if new is not None:
+                    changes.setdefault(place, []).append((new, number))
         pending = list(counts)
         for _ in range(LONGEST_CHAIN):
             further: list[Atom] = []
-            concerned = [(a, p, new) for a in pending for p in self._read(a) for new in changes.get(p, ())]
-            for atom, place, new in concerned:
+            concerned = [(a, p, *change) for a in pending for p in self._read(a) for change in changes.get(p, ())]
+            for atom, place, new, number in concerned:
                 formula = self._replaced(atom, place, new)
                 inner = dict.fromkeys(atoms(formula))
                 if contains(new, place) and not any(a in counts for a in inner):
                     continue  # a counter counts on: each turn would ask another question
                 counts[atom] += formula is not None
                 further.extend(a for a in inner if a not in counts)
-                counts.update(inner.keys())
+                for question in inner:
+                    counts[question] += 1 + comes_again(self.graph, number, self._changing(question))
             pending = further
 
 
