@@ -55,7 +55,7 @@ class Editor:
     async def until(self, is_so: Callable[[], bool]) -> None:
         while not is_so():
             self._news.clear()
-            await asyncio.wait_for(self._news.wait(), 20)
+            await asyncio.wait_for(self._news.wait(), 100)
 
     async def codes(self, uri: str) -> list[Any]:
         """The codes of a document, once the server has said something about it."""
@@ -138,7 +138,7 @@ def session(folder: Path, act: Callable[[Editor], Coroutine[Any, Any, None]]) ->
         async with editing(folder) as editor:
             await act(editor)
 
-    asyncio.run(asyncio.wait_for(whole(), 60))
+    asyncio.run(asyncio.wait_for(whole(), 200))
 
 
 def test_a_file_is_checked_on_open_and_change_and_forgotten_on_close(tmp_path: Path) -> None:
