@@ -25,12 +25,22 @@ def callsites(facts: "Facts") -> dict[FunctionDef | ClassDef, list[Call]]:
 def calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "Iterator[tuple[Facts, Call]]":
     """The calls of a function or class of this module, in it and in the modules that import it."""
     count = 0
-    for caller in (facts, *facts.context.importers):
+    for caller in all_importers(facts):
         for call in caller.callsites.get(target, ()):
             count += 1
             if count > MOST_CALLERS:
                 return
             yield caller, call
+
+
+def all_importers(facts: "Facts") -> "tuple[Facts, ...]":
+    """The module, those that import it, and those that import it through a package that hands its names on."""
+    found = {facts.path: facts}
+    for importer in facts.context.importers:
+        found.setdefault(importer.path, importer)
+        if importer.is_package:
+            found.update({other.path: other for other in importer.context.importers if other.path not in found})
+    return tuple(found.values())
 
 
 def bind(function: FunctionDef, call: Call, has_self: bool = False) -> dict[str, Expr | None]:

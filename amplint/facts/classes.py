@@ -56,7 +56,7 @@ def method(
         places = [place for place, (_, known) in enumerate(order) if known is after]
         order = order[places[0] + 1 :] if places else ()
     for owner, current in order:
-        for statement in current.body:
+        for statement in reversed(current.body):
             if isinstance(statement, FunctionDef) and statement.name == name:
                 return owner, statement
     return None

@@ -75,9 +75,11 @@ class Events:
         return optimizers[0].place if len(optimizers) == 1 and not optimizers[0].is_element else None
 
     @property
-    def has_clip(self) -> bool:
-        """Whether some call clips gradients."""
-        return any(happening.kind is EventKind.CLIP for step, _ in self.scene.calls for happening in self.of(step))
+    def has_step(self) -> bool:
+        """Whether an optimizer steps by itself."""
+        return any(
+            happening.kind is EventKind.DIRECT_STEP for step, _ in self.scene.calls for happening in self.of(step)
+        )
 
     def _events(self, step: Step) -> Iterator[Happening]:
         match step.kind, step.node:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from amplint.facts.accumulation import Accumulation
 from amplint.facts.autograd_functions import AutogradFunctions
 from amplint.facts.callers import callsites
 from amplint.facts.checkpoints import Checkpoints
@@ -27,6 +28,8 @@ from amplint.facts.operations import Operations
 from amplint.facts.pairing import Pairing
 from amplint.facts.protocol import Reading, readings
 from amplint.facts.regions import Regions
+from amplint.facts.scaled_values import ScaledValues
+from amplint.facts.scaler_creation import ScalerCreations
 from amplint.facts.scaler_lifecycle import ScalerLifecycle
 from amplint.facts.schedulers import Schedulers
 from amplint.facts.shims import Shims
@@ -234,6 +237,21 @@ class Facts:
     def protocol(self) -> "tuple[Reading, ...]":
         """The module's roots, read along their paths."""
         return tuple(readings(self))
+
+    @cached_property
+    def accumulation(self) -> Accumulation:
+        """Groups of micro-batches."""
+        return Accumulation(self)
+
+    @cached_property
+    def scaled_values(self) -> ScaledValues:
+        """What becomes of scaled losses that do not run backward."""
+        return ScaledValues(self)
+
+    @cached_property
+    def scaler_creations(self) -> ScalerCreations:
+        """Scalers that are made again and again."""
+        return ScalerCreations(self)
 
     @cached_property
     def defects(self) -> Defects:

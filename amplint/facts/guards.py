@@ -62,12 +62,13 @@ class Guards:
 
     def boundary(self, guard: Guard) -> Boundary | None:
         """What a guard asks about groups of turns."""
-        test, frame = self._argument(guard.test, guard.frame)
+        test, frame = self.asked(guard)
         function = self.scene.frames[frame].function
         return boundary(test, function, lambda expr: self._value(expr, frame))
 
-    def _argument(self, test: Expr, frame: int) -> tuple[Expr, int]:
-        """The expression that a flag was passed as."""
+    def asked(self, guard: Guard) -> tuple[Expr, int]:
+        """A guard's test, or the expression that the flag it asks was passed as, and the frame that says it."""
+        test, frame = guard.test, guard.frame
         for _ in range(MOST_HOPS):
             passed = next(
                 (p for p in self.scene.frames[frame].passed if isinstance(test, Name) and p.parameter.name == test.id),

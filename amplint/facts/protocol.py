@@ -106,10 +106,10 @@ def readings(facts: "Facts") -> Iterator[Reading]:
 
 
 def read(root: Root, scene: Scene) -> Reading | None:
-    """One root, None where it has neither a scaler nor a clip beside a step."""
+    """One root, None where it has neither a scaler nor an optimizer that steps."""
     roles = Roles(scene)
     events = Events(scene, roles)
-    if not roles.scalers and not (roles.optimizers and events.has_clip):
+    if not roles.scalers and not (roles.optimizers and events.has_step):
         return None
     reader = Reader(scene, roles, events)
     questions = Questions(scene.graph, lambda step: any(h.kind in DECISIVE for h in events.of(step)), MOST_QUESTIONS)

@@ -67,7 +67,10 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report backward passes without the scale whose gradients a scaler divides."""
+    explained = [value.backward_of_the_plain_loss() for value in facts.scaled_values.discarded()]
     for defect in facts.defects.of(DefectKind.UNSCALED_BACKWARD):
+        if any(defect.place is backward for backward in explained):
+            continue
         scaler = scaler_name(defect)
         message = f"the loss runs backward without `{scaler}.scale`, but `{scaler}` divides its gradients"
         yield report(RULE, defect, message, missed="divided by the scale here", fix=_fix(defect, scaler_code(defect)))

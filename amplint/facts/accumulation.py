@@ -1,0 +1,129 @@
+"""Groups of micro-batches: loops whose backward runs in every turn and whose step waits, and how their loss is divided.
+
+Knows a mean over a micro-batch only where torch's own losses or a `.mean()` make it; what it cannot trace is unknown.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.guards import Guard, Guards, common_loop
+from amplint.facts.loss_trace import LossTrace
+from amplint.facts.protocol import Reading
+from amplint.flow.boundaries import Boundary, BoundaryKind
+from amplint.flow.graph import Step
+from amplint.knowledge.protocol import EventKind
+from amplint.model.tree import Call, Constant, Expr, For, Name, Slice, Subscript, While, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+STEPS = (EventKind.STEP, EventKind.DIRECT_STEP)
+COUNTED = (BoundaryKind.MODULO, BoundaryKind.COUNTER)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A loop over micro-batches: its backward runs in every turn, its step at the end of a group.
+
+    guard and boundary are the test that the step waits for; both are None where it stands behind the loop.
+    period is how many turns a group has, as it is written; None where that cannot be told.
+    """
+
+    reading: Reading
+    loop: For | While
+    backward: Step
+    step: Step
+    loss: Expr
+    guard: Guard | None = None
+    boundary: Boundary | None = None
+    period: Expr | None = None
+
+    @property
+    def home(self) -> "Facts":
+        """The module of the backward."""
+        return self.reading.scene.homes[self.backward.frame]
+
+
+class Accumulation:
+    """The groups of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self.groups = tuple(group for reading in facts.protocol for group in _groups(reading))
+
+    def traced(self) -> Iterator[tuple[Group, LossTrace]]:
+        """Each group once, with how its loss came about."""
+        seen: set[int] = set()
+        for group in self.groups:
+            if id(group.backward.node) not in seen:
+                seen.add(id(group.backward.node))
+                yield group, LossTrace(group.reading, group.loss, group.backward.frame)
+
+
+def _groups(reading: Reading) -> Iterator[Group]:
+    guards = Guards(reading.scene)
+    backwards = [
+        (step, happening.loss)
+        for step, _ in reading.scene.calls
+        for happening in reading.events.of(step)
+        if happening.kind is None and happening.loss is not None
+    ]
+    steps = list(dict.fromkeys(reading.steps_of(*STEPS)))
+    for backward, loss in backwards:
+        for step in steps:
+            found = _waiting(reading, guards, backward, step, loss) or _behind(reading, backward, step, loss)
+            if found is not None:
+                yield found
+                break
+
+
+def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, loss: Expr) -> Group | None:
+    """The step stands in the loop, under a test that asks for a boundary."""
+    loop = common_loop(reading.scene, backward, step)
+    if loop is None:
+        return None
+    own = {id(guard.test) for guard in guards.of(backward)}
+    for guard, asked in guards.boundaries(step):
+        is_counted = asked.kind in COUNTED and not _is_one(asked.period)
+        if is_counted and id(guard.test) not in own and id(guard.test) in set(map(id, walk(loop))) | _flags(guard):
+            return Group(reading, loop, backward, step, loss, guard, asked, asked.period)
+    return None
+
+
+def _flags(guard: Guard) -> set[int]:
+    """A test in a callee is in the caller's loop although it is not written there."""
+    return {id(guard.test)} if guard.frame else set()
+
+
+def _behind(reading: Reading, backward: Step, step: Step, loss: Expr) -> Group | None:
+    """The step stands behind a loop over parts of a batch, both in one function."""
+    if backward.frame != step.frame or step.node.span < backward.node.span:
+        return None
+    index = reading.scene.homes[backward.frame].index
+    inner, outer = index.loops(backward.node), index.loops(step.node)
+    if not inner or inner[0] in outer or not isinstance(inner[0], For) or set(map(id, outer)) - set(map(id, inner)):
+        return None
+    loop = inner[0]
+    is_range = isinstance(loop.iter, Call) and isinstance(loop.iter.func, Name) and loop.iter.func.id == "range"
+    if not is_range or not _cuts(loop) or any(other in set(map(id, walk(loop))) for other in (id(step.node),)):
+        return None
+    assert isinstance(loop.iter, Call)
+    period = loop.iter.args[0].value if len(loop.iter.args) == 1 else None
+    return None if period is None or _is_one(period) else Group(reading, loop, backward, step, loss, period=period)
+
+
+def _cuts(loop: For) -> bool:
+    """Whether the turns of a loop take slices by the loop's target: parts of one batch."""
+    if not isinstance(loop.target, Name):
+        return False
+    name = loop.target.id
+    parts = (walk(node.index) for node in walk(loop) if isinstance(node, Subscript))
+    cuts = (list(part) for part in parts)
+    return any(
+        any(isinstance(node, Slice) for node in cut) and any(isinstance(n, Name) and n.id == name for n in cut)
+        for cut in cuts
+    )
+
+
+def _is_one(period: Expr | None) -> bool:
+    return isinstance(period, Constant) and period.value == 1

@@ -1,0 +1,156 @@
+"""Scalers that are made again and again: in a loop over batches or epochs, or in a function that such a loop calls.
+
+A loop that makes its optimizer anew as well trains from the start each time, and is right to make a scaler.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.callers import all_importers, calls_of
+from amplint.facts.concerns import own_nodes
+from amplint.facts.origins import Origins
+from amplint.facts.roles import is_optimizer_name
+from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.model.tree import (
+    Assign,
+    Attribute,
+    BoolOp,
+    Call,
+    ClassDef,
+    Compare,
+    Constant,
+    For,
+    FunctionDef,
+    If,
+    IfExp,
+    Name,
+    Node,
+    Return,
+    Try,
+    While,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Creation:
+    """A constructor call of a scaler that a loop repeats.
+
+    caller and call are where the loop calls the function that makes it; None where the loop is around the
+    constructor itself. is_per_batch: nothing but batches can be what the loop goes through.
+    """
+
+    call: Call
+    loop: For | While
+    is_per_batch: bool
+    caller: "Facts | None" = None
+    through: Call | None = None
+
+
+class ScalerCreations:
+    """The repeated creations of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+        self.found = tuple(self._creations())
+
+    def _creations(self) -> Iterator[Creation]:
+        for call in self._facts.index.calls:
+            if not self._facts.names.meaning(call.func).names & SCALER_CLASSES or self._is_once(call):
+                continue
+            loops = self._facts.index.loops(call)
+            if loops:
+                if not _makes_optimizer(self._facts, loops[0]):
+                    yield Creation(call, loops[0], not _has_inner_loop(loops[0]))
+                continue
+            yield from self._through_callers(call)
+
+    def _is_once(self, call: Call) -> bool:
+        """Behind a test that there is none yet, switched off, or as a default of something that exists."""
+        if any(a.name == "enabled" and isinstance(a.value, Constant) and a.value.value is False for a in call.args):
+            return True
+        child: Node = call
+        for outer in self._facts.index.ancestors(call):
+            if isinstance(outer, If) and child in outer.body and _asks_for_none(outer.test):
+                return True
+            if isinstance(outer, Try) and child not in outer.body:
+                return True
+            if isinstance(outer, BoolOp) or (isinstance(outer, IfExp) and _asks_for_none(outer.test)):
+                return True
+            if isinstance(outer, FunctionDef | For | While):
+                return False
+            child = outer
+        return False
+
+    def _through_callers(self, call: Call) -> Iterator[Creation]:
+        function = self._facts.index.function(call)
+        statement = self._facts.index.parents.get(call)
+        while isinstance(statement, IfExp):
+            statement = self._facts.index.parents.get(statement)
+        if not isinstance(function, FunctionDef) or not isinstance(statement, Assign):
+            return
+        target = statement.targets[0]
+        if not isinstance(target, Name) or _is_returned(function, target.id) or _makes_optimizer(self._facts, function):
+            return
+        if not _steps(function, target.id):
+            return
+        for caller, site in self._sites(function):
+            loops = caller.index.loops(site)
+            if loops and not _makes_optimizer(caller, loops[0]):
+                yield Creation(call, loops[0], not any(_is_loop(n) for n in own_nodes(function)), caller, site)
+                return
+
+    def _sites(self, function: FunctionDef) -> "Iterator[tuple[Facts, Call]]":
+        klass = self._facts.index.parents.get(function)
+        if not isinstance(klass, ClassDef):
+            yield from calls_of(self._facts, function)
+            return
+        for caller in all_importers(self._facts):
+            for site in caller.index.calls:
+                func = site.func
+                if isinstance(func, Attribute) and func.attr == function.name and caller.index.loops(site):
+                    found = Origins().klass(caller, func.value)
+                    if found is not None and found[1] is klass:
+                        yield caller, site
+
+
+def _makes_optimizer(facts: "Facts", where: Node) -> bool:
+    return any(
+        is_optimizer_name(name)
+        for node in walk(where)
+        if isinstance(node, Call)
+        for name in facts.names.meaning(node.func).names
+    )
+
+
+def _has_inner_loop(loop: For | While) -> bool:
+    return any(_is_loop(node) for statement in loop.body for node in walk(statement))
+
+
+def _is_loop(node: Node) -> bool:
+    return isinstance(node, For | While)
+
+
+def _asks_for_none(test: Node) -> bool:
+    return isinstance(test, Compare) and test.ops == ("is",)
+
+
+def _is_returned(function: FunctionDef, name: str) -> bool:
+    returned = (node for node in own_nodes(function) if isinstance(node, Return))
+    return any(isinstance(part, Name) and part.id == name for node in returned for part in walk(node))
+
+
+def _steps(function: FunctionDef, name: str) -> bool:
+    """Whether the function itself trains with the scaler that it makes."""
+    return any(
+        isinstance(node, Call)
+        and isinstance(node.func, Attribute)
+        and node.func.attr in ("scale", "step", "update")
+        and isinstance(node.func.value, Name)
+        and node.func.value.id == name
+        for node in walk(function)
+    )

@@ -1,0 +1,65 @@
+"""A new scaler is made again and again while one optimizer goes on.
+
+## What it does
+
+Finds a scaler that is made inside a loop over batches or epochs, or in a function that such a loop calls.
+
+## Why it matters
+
+The scale goes back to its first value each time, and the growth counter starts again. Where the first scale
+overflows, no step is ever applied: in a run with a large loss 0 of 24 steps instead of 15, with a new scaler per
+epoch 12 of 24 instead of 20.
+
+## Where it reports
+
+At the constructor: an error where the loop goes through batches, a warning where it goes through epochs. A note shows
+the loop, or the call in it. A loop that makes its optimizer anew as well (folds, trials) is right, and so is a scaler
+behind a test that there is none.
+
+## Example
+
+```python
+for images, labels in loader:
+    scaler = torch.amp.GradScaler("cuda")
+    scaler.scale(criterion(model(images), labels)).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    optimizer.zero_grad()
+```
+
+## References
+
+* https://github.com/conservationtechlab/animl-py/issues/298
+* https://docs.pytorch.org/docs/stable/notes/amp_examples.html
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.gather import Facts
+from amplint.model.finding import Finding, Note, Severity
+from amplint.model.tree import For
+from amplint.rules.rule import Contract, FixAvailability, Rule
+
+RULE = Rule(
+    code="AMP208",
+    name="scaler-created-in-loop",
+    severity=Severity.ERROR,
+    fix=FixAvailability.NONE,
+    contract=Contract.NONE,
+    since="0.1.0",
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    """Report scalers that a loop makes again and again."""
+    for creation in facts.scaler_creations.found:
+        often = "for every batch" if creation.is_per_batch else "in every epoch"
+        severity = Severity.ERROR if creation.is_per_batch else Severity.WARNING
+        if creation.through is not None and creation.caller is not None:
+            path = None if creation.caller is facts else creation.caller.path
+            notes = (Note(creation.through.span, "called in a loop here", path),)
+        else:
+            header = creation.loop.iter if isinstance(creation.loop, For) else creation.loop.test
+            notes = (Note(header.span, "in this loop"),)
+        message = f"a new scaler is made {often}: the loss scale starts again from its first value"
+        yield RULE.finding(facts, creation.call, message, notes=notes, severity=severity)
