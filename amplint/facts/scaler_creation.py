@@ -60,14 +60,25 @@ class ScalerCreations:
 
     def _creations(self) -> Iterator[Creation]:
         for call in self._facts.index.calls:
-            if not self._facts.names.meaning(call.func).names & SCALER_CLASSES or self._is_once(call):
-                continue
+            is_scaler = bool(self._facts.names.meaning(call.func).names & SCALER_CLASSES)
             loops = self._facts.index.loops(call)
+            if not (is_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
+                continue
             if loops:
                 if not _makes_optimizer(self._facts, loops[0]):
                     yield Creation(call, loops[0], not _has_inner_loop(loops[0]))
                 continue
             yield from self._through_callers(call)
+
+    def _makes_wrapper(self, call: Call) -> bool:
+        """Whether a call makes an instance of a class in sight that makes a scaler of its own, and no optimizer."""
+        name = self._facts.names.canonical(call.func)
+        target = self._facts.definition(name) if name is not None else None
+        if target is None or not isinstance(target[1], ClassDef) or _makes_optimizer(*target):
+            return False
+        owner, klass = target
+        values = [value for found in owner.attributes(klass).values() for value in found if isinstance(value, Call)]
+        return any(owner.names.meaning(value.func).names & SCALER_CLASSES for value in values)
 
     def _is_once(self, call: Call) -> bool:
         """Behind a test that there is none yet, switched off, or as a default of something that exists."""

@@ -46,6 +46,7 @@ from collections.abc import Iterator
 
 from amplint.facts.accumulation import Group
 from amplint.facts.gather import Facts
+from amplint.facts.guards import Guards
 from amplint.facts.loss_trace import LossTrace
 from amplint.facts.spelling import spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
@@ -92,7 +93,8 @@ def _fix(group: Group, period: str) -> Fix | None:
     else:
         code = f"({spelled(loss)} / {period})"
     frames, guard = group.reading.scene.frames, group.guard
-    is_here = guard is None or frames[guard.frame].function is frames[group.backward.frame].function
+    asked = group.backward.frame if guard is None else Guards(group.reading.scene).asked(guard)[1]
+    is_here = frames[asked].function is frames[group.backward.frame].function
     if not period or not spelled(loss) or not is_here:
         return None
     title = f"divide the loss by `{period}`"
