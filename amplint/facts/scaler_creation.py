@@ -74,9 +74,11 @@ class ScalerCreations:
         """Whether a call makes an instance of a class in sight that makes a scaler of its own, and no optimizer."""
         name = self._facts.names.canonical(call.func)
         target = self._facts.definition(name) if name is not None else None
-        if target is None or not isinstance(target[1], ClassDef) or _makes_optimizer(*target):
+        if target is None:
             return False
         owner, klass = target
+        if not isinstance(klass, ClassDef) or _makes_optimizer(owner, klass):
+            return False
         values = [value for found in owner.attributes(klass).values() for value in found if isinstance(value, Call)]
         return any(owner.names.meaning(value.func).names & SCALER_CLASSES for value in values)
 
