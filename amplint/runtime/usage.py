@@ -21,6 +21,7 @@ class _Group:
     live: list[tuple[Site, str]] = field(default_factory=list)
     dropped: list[Site] = field(default_factory=list)
     zero_site: Site = NOWHERE
+    update_site: Site = NOWHERE
     cleared_groups: int = 0
     undivided_groups: int = 0
     steps: int = 0
@@ -162,8 +163,7 @@ class Usage:
         for group in self._groups.values():
             if group.scaled_backwards and not group.steps:
                 group.rounds_without_step += 1
-                if group.rounds_without_step > ENOUGH_GROUPS:
-                    self.notebook.report("AMP213", "this optimizer gets gradients but is never stepped", event.site)
+                group.update_site = event.site
 
     def _on_schedule(self, event: Event) -> None:
         number = event.data["optimizer"]
@@ -174,3 +174,8 @@ class Usage:
 
     def _on_end(self, event: Event) -> None:
         self._judge_loss_reads()
+        # Only now: another network may be trained first, or several times for each step of this one.
+        for group in self._groups.values():
+            if group.rounds_without_step > ENOUGH_GROUPS and not group.steps:
+                message = "an optimizer gets gradients, but is never stepped before this update"
+                self.notebook.report("AMP213", message, group.update_site)
