@@ -43,6 +43,18 @@ def same_without_amp(lab: Laboratory, before: str, after: str) -> Check:
     return _equal(name, left, right)
 
 
+def one_step_a_backward(lab: Laboratory, before: str, after: str) -> Check | None:
+    """Where a fix takes away a second step on the same gradients, AMP off cannot be the same program before and after.
+
+    None where no step was made without a backward of its own.
+    """
+    idle = [sum(step.backwards == 0 for step in lab.trace(variant, AMP_OFF).steps) for variant in (before, after)]
+    if not idle[0]:
+        return None
+    detail = f"{idle[0]} steps without a backward of their own before, {idle[1]} after"
+    return Check("one step for each backward", idle[1] == 0, detail)
+
+
 def _equal(name: str, left: Trace, right: Trace, quantities: tuple[str, ...] | None = None) -> Check:
     difference = first_difference(left, right) if quantities is None else first_difference(left, right, quantities)
     if difference is not None:

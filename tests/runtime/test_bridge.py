@@ -40,7 +40,8 @@ def test_a_run_of_a_good_fixture_is_silent(driver, fixture: Fixture):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("fixture", FIXED, **names)
 def test_a_fixed_fixture_is_confirmed(driver, fixture: Fixture):
-    lab = Laboratory(driver, Conditions(program_of(fixture, drive(driver, fixture).start["arguments"][-1])))
+    program = program_of(fixture, drive(driver, fixture).start["arguments"][-1])
+    lab = Laboratory(driver, Conditions(program, steps=8))
     path = os.path.realpath(fixture.path)
     lab.add("after", {path: fixture.fixed_path.read_text(encoding="utf-8")})
     code = fixture.path.parent.name
