@@ -52,10 +52,9 @@ class Efficiency:
         found: list[TrainingLoop] = []
         for node in self._facts.index.nodes:
             if isinstance(node, For | While):
-                steps = (e for e in self._facts.training.within(node.body) if e.kind in _STEPS and not e.is_looped)
-                step = next(steps, None)
-                if step is not None:
-                    found.append(TrainingLoop(node, step))
+                steps = [event for event in self._facts.training.within(node.body) if event.kind in _STEPS]
+                if steps and not any(event.is_looped for event in steps):
+                    found.append(TrainingLoop(node, steps[0]))
         return tuple(found)
 
     def host_syncs(self) -> Iterator[Call]:

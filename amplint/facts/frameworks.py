@@ -46,6 +46,8 @@ class Frameworks:
                     continue
                 entry = each.via[0] if each.via else each.node
                 for back in backwards:
+                    if each.via and back.via and each.via[0] is back.via[0]:
+                        continue  # both in one call: judged in the function that it runs
                     if not are_exclusive(self._facts, entry, back.via[0] if back.via else back.node):
                         seen.add(each.node)
                         yield each.node, self._scaled_backwards[back.node]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.reach import reached
 from amplint.facts.regions import Region
-from amplint.model.tree import Attribute, Call, FunctionDef, Name, Node, walk
+from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, Node, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -95,10 +95,11 @@ class Handoffs:
             yield from (node for node in nodes if isinstance(node, Name))
 
     def _casts_inside(self, call: Call) -> bool:
-        """Whether the function that a call runs casts what it gets, or something in it."""
+        """Whether the function that a call runs casts what it gets, or may do so because it is not seen."""
         callee = self._facts.targets.function(call)
         if callee is None:
-            return False
+            canonical = self._facts.names.canonical(call.func)
+            return canonical is not None and not canonical.startswith("torch.")
         nodes = (each.node for each in reached(callee[0], callee[1].body, 1))
         return any(isinstance(node, Call) and _is_cast(node) for node in nodes)
 
@@ -111,8 +112,14 @@ class Handoffs:
         around = self._facts.regions.around(before[-1].node)
         if not around or around[0].is_off or around[0] is region:
             return None
-        value = before[-1].value
-        return None if isinstance(value, Call) and _is_cast(value) else around[0]
+        given: Node | None = before[-1].value
+        statement = self._facts.index.statement(before[-1].node)
+        if given is None and isinstance(statement, Assign):
+            given = statement.value
+        if not isinstance(given, Call) or _is_cast(given):
+            return None
+        canonical = self._facts.names.canonical(given.func)
+        return around[0] if canonical is None or canonical.startswith("torch.") else None
 
 
 def _is_cast(call: Call) -> bool:
