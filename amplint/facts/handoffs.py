@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 _CASTS = frozenset({"float", "double", "to", "type", "float32"})
+# these compute in the wider dtype of their two inputs
+_PROMOTING = frozenset(
+    f"torch.nn.functional.{name}" for name in ("l1_loss", "mse_loss", "smooth_l1_loss", "huber_loss")
+)
 _SCRIPTS = frozenset({"torch.jit.script", "torch.jit.script_method"})
 
 
@@ -98,8 +102,8 @@ class Handoffs:
         """Whether the function that a call runs casts what it gets, or may do so because it is not seen."""
         callee = self._facts.targets.function(call)
         if callee is None:
-            canonical = self._facts.names.canonical(call.func)
-            return canonical is not None and not canonical.startswith("torch.")
+            canonical = self._facts.names.canonical(call.func) or ""
+            return canonical in _PROMOTING or (canonical != "" and not canonical.startswith("torch."))
         nodes = (each.node for each in reached(callee[0], callee[1].body, 1))
         return any(isinstance(node, Call) and _is_cast(node) for node in nodes)
 
