@@ -1,6 +1,6 @@
 import pytest
 
-from amplint.model.edit import InsertArgument, MoveImport, Replace
+from amplint.model.edit import DeleteStatement, InsertArgument, InsertBefore, MoveImport, Replace
 from tests.rewrite.rendering import TableSpeller, refusal, rendered, span_of
 
 MOVES = {
@@ -171,3 +171,19 @@ def test_an_import_is_added_once():
         InsertArgument(span_of(program, "a(b)"), "${torch.bfloat16}", "k"),
     ]
     assert rendered(program, *repairs) == "import torch\ndef f():\n    a(torch.float16, k=torch.bfloat16)\n"
+
+
+def test_star_imports_of_the_same_module_are_not_added_to():
+    program = "from torch.amp import *\nfrom torch.cuda.amp import autocast, common\n"
+    result = rendered(program, MoveImport(span_of(program, "autocast"), "torch.amp.autocast"))
+    assert result == "from torch.amp import *\nfrom torch.amp import autocast\nfrom torch.cuda.amp import common\n"
+
+
+def test_an_import_finds_no_place_where_all_is_taken_out():
+    program = "X\n"
+    repairs = [DeleteStatement(span_of(program, "X")), InsertBefore(span_of(program, "X"), "${torch.amp.autocast}()")]
+    assert "no place for an import" in refusal(program, *repairs)
+
+
+def test_names_that_are_no_aliases_are_refused():
+    assert "no import of a name" in refusal("autocast\n", MoveImport(span_of("autocast\n", "autocast"), "torch.x"))
