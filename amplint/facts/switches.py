@@ -103,9 +103,9 @@ def _is_text(node: Node) -> bool:
 
 
 def _is_of_device(test: Expr) -> bool:
-    """Whether a test asks for the device, or only whether the file is the program."""
+    """Whether a test asks for the device, or only whether the file is the program, or nothing at all."""
     if not isinstance(test, Compare):
-        return False
+        return isinstance(test, Constant)
     sides = (test.left, *test.comparators)
     is_main = any(isinstance(side, Name) and side.id == "__name__" for side in sides)
     return is_main or any(isinstance(side, Constant) and side.value in ("cpu", "cuda") for side in sides)

@@ -46,7 +46,7 @@ from amplint.facts.gather import Facts
 from amplint.facts.scaler_steps import raising_clips
 from amplint.model.edit import Applicability, DeleteArgument, Fix, FixKind
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Call, Constant, ExprStmt, FunctionDef, Module, With
+from amplint.model.tree import Call, Constant, ExprStmt, FunctionDef, If, Module, With
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -84,4 +84,6 @@ def _is_always_on(facts: Facts, call: Call) -> bool:
         return False
     statement = facts.index.statement(call)
     holder = facts.index.parents[statement]
-    return isinstance(statement, ExprStmt) and isinstance(holder, Module | FunctionDef | With)
+    while isinstance(holder, With) or (isinstance(holder, If) and isinstance(holder.test, Constant)):
+        holder = facts.index.parents[holder]
+    return isinstance(statement, ExprStmt) and isinstance(holder, Module | FunctionDef)
