@@ -1,6 +1,7 @@
 """Scalers that are made again and again: in a loop over batches or epochs, or in a function that such a loop calls.
 
-A loop that makes its optimizer anew as well trains from the start each time, and is right to make a scaler.
+A loop that makes its optimizer anew as well trains from the start each time, and is right to make a scaler; so is one
+in which whole runs, of epochs of batches, go on.
 """
 
 from collections.abc import Iterator
@@ -65,7 +66,7 @@ class ScalerCreations:
             if not (is_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
                 continue
             if loops:
-                if not _makes_optimizer(self._facts, loops[0]):
+                if not _makes_optimizer(self._facts, loops[0]) and not _trains_epochs(loops[0]):
                     yield Creation(call, loops[0], not _has_inner_loop(loops[0]))
                 continue
             yield from self._through_callers(call)
@@ -109,7 +110,7 @@ class ScalerCreations:
         target = statement.targets[0]
         if not isinstance(target, Name) or _is_returned(function, target.id) or _makes_optimizer(self._facts, function):
             return
-        if not _steps(function, target.id):
+        if not _steps(function, target.id) or _trains_epochs(function):
             return
         for caller, site in self._sites(function):
             loops = caller.index.loops(site)
@@ -142,6 +143,18 @@ def _makes_optimizer(facts: "Facts", where: Node) -> bool:
 
 def _has_inner_loop(loop: For | While) -> bool:
     return any(_is_loop(node) for statement in loop.body for node in walk(statement))
+
+
+def _trains_epochs(around: Node) -> bool:
+    """Whether a whole run goes on in a function or a loop: a loop in it, over epochs, has a loop over batches."""
+    return any(
+        isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "scale"
+        for epochs in walk(around)
+        if epochs is not around and _is_loop(epochs)
+        for batches in walk(epochs)
+        if batches is not epochs and _is_loop(batches)
+        for node in walk(batches)
+    )
 
 
 def _is_loop(node: Node) -> bool:
