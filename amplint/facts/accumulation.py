@@ -70,11 +70,22 @@ def _groups(reading: Reading) -> Iterator[Group]:
     ]
     steps = list(dict.fromkeys(reading.steps_of(*STEPS)))
     for backward, loss in backwards:
+        if _is_used_at_once(reading, backward, steps):
+            continue
         for step in steps:
             found = _waiting(reading, guards, backward, step, loss) or _behind(reading, backward, step, loss)
             if found is not None:
                 yield found
                 break
+
+
+def _is_used_at_once(reading: Reading, backward: Step, steps: list[Step]) -> bool:
+    """Whether some step follows in the block of the backward: another optimizer's step may wait for several turns."""
+    index = reading.scene.homes[backward.frame].index
+    statement = index.statement(backward.node)
+    _, block = index.block(statement)
+    later = block[block.index(statement) + 1 :]
+    return any(step.frame == backward.frame and index.statement(step.node) in later for step in steps)
 
 
 def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, loss: Expr) -> Group | None:

@@ -39,10 +39,12 @@ Unsafe: it may have been meant to stand before the backward.
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
+from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability
 from amplint.model.finding import Finding, Severity
+from amplint.model.tree import Attribute, Call
 from amplint.rules.protocol_repairs import (
     move_after,
 )
@@ -62,6 +64,19 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report zero_grad calls that throw gradients away right before their step."""
     for defect in facts.defects.of(DefectKind.ZERO_BEFORE_STEP):
+        if not _is_certain(defect):
+            continue
         fix = move_after(defect, defect.site, defect.after, Applicability.UNSAFE) if defect.after is not None else None
         message = f"the gradients of `{optimizer_name(defect)}` are zeroed before the step that should use them"
         yield report(RULE, defect, message, missed="steps without gradients", fix=fix)
+
+
+def _is_certain(defect: Defect) -> bool:
+    """Whether all gradients go, and no backward that may not run, such as one in a loop, stands before the step."""
+    zero, after = defect.place, defect.after
+    if not (isinstance(zero, Call) and isinstance(zero.func, Attribute) and zero.func.attr == "zero_grad"):
+        return False
+    if after is None or after.frame != defect.site.frame:
+        return True
+    backwards = defect.reading.steps_of(None, EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
+    return not any(step.frame == after.frame and zero.span < step.node.span < after.node.span for step in backwards)
