@@ -93,7 +93,8 @@ class ScaledValues:
         """Values that nobody uses."""
         for value in self.found:
             around = value.home.index.parents.get(value.call)
-            if isinstance(around, ExprStmt) or (value.name and isinstance(around, Assign) and not value.uses()):
+            is_statement = isinstance(around, ExprStmt) and not isinstance(value.loss, Call)
+            if is_statement or (value.name and isinstance(around, Assign) and not value.uses()):
                 yield value
 
     def read(self) -> Iterator[tuple[ScaledValue, Node]]:
