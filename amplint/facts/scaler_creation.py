@@ -12,6 +12,7 @@ from amplint.facts.callers import all_importers, calls_of
 from amplint.facts.concerns import own_nodes
 from amplint.facts.origins import Origins
 from amplint.facts.roles import is_optimizer_name
+from amplint.facts.spelling import spelled
 from amplint.knowledge.training_api import SCALER_CLASSES
 from amplint.model.tree import (
     Assign,
@@ -112,6 +113,8 @@ class ScalerCreations:
             return
         if not _steps(function, target.id) or _trains_epochs(function):
             return
+        if _steps_its_own(self._facts, function, target.id):
+            return
         for caller, site in self._sites(function):
             loops = caller.index.loops(site)
             if loops and not _makes_optimizer(caller, loops[0]):
@@ -168,6 +171,18 @@ def _asks_for_none(test: Node) -> bool:
 def _is_returned(function: FunctionDef, name: str) -> bool:
     returned = (node for node in own_nodes(function) if isinstance(node, Return))
     return any(isinstance(part, Name) and part.id == name for node in returned for part in walk(node))
+
+
+def _steps_its_own(facts: "Facts", function: FunctionDef, name: str) -> bool:
+    """Whether the optimizer that the scaler steps is made in the function as well, by whatever it calls."""
+    for node in walk(function):
+        if not isinstance(node, Call) or not node.args or spelled(node.func) != f"{name}.step":
+            continue
+        optimizer = node.args[0].value
+        bindings = facts.names.lookup(optimizer.id, optimizer) if isinstance(optimizer, Name) else ()
+        if any(binding.kind != "parameter" and binding.scope is function for binding in bindings):
+            return True
+    return False
 
 
 def _steps(function: FunctionDef, name: str) -> bool:
