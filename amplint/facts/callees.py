@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.callers import bind
 from amplint.facts.classes import base_names, method
+from amplint.facts.escapes import keeps
 from amplint.facts.origins import Activation, Origins
 from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee
@@ -36,7 +37,8 @@ MOST_HOPS = 4
 class Callees:
     """Finds callees in the frames of one graph. klass is the class that the root's self is an instance of.
 
-    homes remembers the module of every function that was found.
+    homes remembers the module of every function that was found, harmless the calls (with their frame) of functions that
+    are seen, have nothing to do with a training step, and hand nothing on that they are given.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Callees:
         self._klass = klass
         self._is_wanted = is_wanted
         self.homes: dict[Owner, Facts] = {}
+        self.harmless: set[tuple[int, int]] = set()
 
     def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | None:
         """The callee of a call step, if its function is in sight and wanted."""
@@ -58,7 +61,11 @@ class Callees:
         if found is None:
             return None
         home, function, me = found
-        if _is_generator(function) or not self._is_wanted(home, function):
+        if not self._is_wanted(home, function):
+            if keeps(home, function, step.node, has_self=me is not None):
+                self.harmless.add((id(step.node), step.frame))
+            return None
+        if _is_generator(function):
             return None
         self.homes[function] = home
         passed = bind(function, step.node, has_self=me is not None)

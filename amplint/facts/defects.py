@@ -157,7 +157,9 @@ class _Judge:
         assert isinstance(site, Step)
         return self._at(DefectKind.NO_UPDATE, (steps or [site])[0], misstep.error, because, after=site)
 
-    def _unscaled_twice(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect:
+    def _unscaled_twice(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
+        if misstep.is_of_plain_gradients:  # A path without the scaler's backward is one without the scaler.
+            return None
         error, site = misstep.error, misstep.error.site
         assert isinstance(site, Step)
         first = next((step for kind, step in because if kind is EventKind.UNSCALE), site)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from amplint.facts.escapes import TOUCHING, is_harmless, last_name
 from amplint.facts.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.roles import Roles, parameter_sources
 from amplint.facts.scene import Scene, is_known_place
@@ -16,28 +17,6 @@ from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS
 from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Lambda, Name, Node, Unary, WithItem, walk
-
-# Built-in and library calls that may look at a scaler or an optimizer, but neither step nor unscale.
-HARMLESS = frozenset({"print", "isinstance", "len", "id", "type", "getattr", "hasattr", "repr", "str", "bool", "super"})
-HARMLESS_METHODS = frozenset(
-    {
-        *(
-            "append",
-            "add",
-            "state_dict",
-            "load_state_dict",
-            "save",
-            "load",
-            "info",
-            "debug",
-            "log",
-            "register",
-            "watch",
-        ),
-        *("format", "add_scalar", "save_checkpoint", "load_checkpoint", "save_model", "load_model"),
-    }
-)
-TOUCHING = ("step", "backward", "optim", "update", "scal", "grad", "clip", "train", "apply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +65,7 @@ class Events:
             case StepKind.CALL, Call() as call:
                 yield from self._call(call, step.frame)
             case StepKind.BIND, WithItem(context=Call() as call):
-                if _last_name(call.func) == "scale_loss":
+                if last_name(call.func) == "scale_loss":
                     yield Happening(EventKind.FORGET)
             case StepKind.BIND, node:
                 yield from self._assignment(node, step.frame)
@@ -154,7 +133,7 @@ class Events:
             yield Happening(EventKind.FORGET, None, (optimizer,))
 
     def _is_backward(self, call: Call, frame: int) -> bool:
-        if _last_name(call.func) != "backward":
+        if last_name(call.func) != "backward":
             return False
         return isinstance(call.func, Attribute) or self.scene.homes[frame].names.canonical(call.func) is not None
 
@@ -174,7 +153,7 @@ class Events:
         names = home.names.meaning(call.func).names
         if names & (CLIP_FUNCTIONS | NORM_FUNCTIONS | frozenset(home.settings.clip_functions)):
             return True
-        if _last_name(call.func) not in CLIP_NAMES or not call.args:
+        if last_name(call.func) not in CLIP_NAMES or not call.args:
             return False
         return not isinstance(call.func, Attribute) or bool(names)
 
@@ -207,14 +186,10 @@ class Events:
 
     def _escape(self, call: Call, frame: int) -> Iterator[Happening]:
         """A call of something unseen that receives a scaler, an optimizer, or the object that holds them."""
-        name = _last_name(call.func)
-        if name in HARMLESS or name in HARMLESS_METHODS or name[:1].isupper():
-            return
-        canonical = self.scene.homes[frame].names.canonical(call.func)
-        if canonical is not None and canonical.startswith("torch.") and "optim" not in canonical:
+        if (id(call), frame) in self.scene.callees.harmless or is_harmless(self.scene.homes[frame], call):
             return
         given = [self.scene.place(a.value, frame) for a in call.args if not isinstance(a.value, Lambda)]
-        if isinstance(call.func, Attribute) and any(part in name for part in TOUCHING):
+        if isinstance(call.func, Attribute) and any(part in call.func.attr for part in TOUCHING):
             given.append(self.scene.place(call.func.value, frame))
         for place in given:
             if not is_known_place(place):
@@ -245,10 +220,6 @@ def _is_part(whole: Term, part: object) -> bool:
     return False
 
 
-def _last_name(func: Node) -> str:
-    return func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
-
-
 def _is_none(argument: Argument) -> bool:
     return isinstance(argument.value, Constant) and argument.value.value is None
 
@@ -257,7 +228,7 @@ def _is_gradient_argument(argument: Argument) -> bool:
     """`backward(torch.ones_like(y))`, `backward(gradient=g)`: not a framework's `backward(loss)`."""
     if argument.name is not None or _is_none(argument):
         return True
-    return isinstance(argument.value, Call) and _last_name(argument.value.func).startswith(("ones", "tensor", "full"))
+    return isinstance(argument.value, Call) and last_name(argument.value.func).startswith(("ones", "tensor", "full"))
 
 
 def _is_infinite(expr: Expr) -> bool:

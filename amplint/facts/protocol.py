@@ -113,7 +113,7 @@ def read(root: Root, scene: Scene) -> Reading | None:
         return None
     reader = Reader(scene, roles, events)
     questions = Questions(scene.graph, lambda step: any(h.kind in DECISIVE for h in events.of(step)), MOST_QUESTIONS)
-    graph = slim(questions, reader.is_concerned, reader.is_loop_over_optimizers)
+    graph = slim(questions, reader.is_concerned, reader.is_decided_by)
     switches = [role.enabled for role in roles.scalers.values() if role.enabled not in (None, OPAQUE)]
     given = questions.either_way(switch for switch in switches if switch is not None)
     explore(graph, reader, [reader.begin], questions, MOST_STATES, given)

@@ -10,28 +10,23 @@ from dataclasses import dataclass, replace
 from amplint.facts.carriers import Carriers
 from amplint.facts.events import Events, Happening
 from amplint.facts.optimizer_loops import OptimizerLoops
-from amplint.facts.roles import Roles
+from amplint.facts.roles import Roles, scaler_test
 from amplint.facts.scene import Scene
-from amplint.facts.standing import Losses, Standing, start
+from amplint.facts.standing import Losses, Standing, carries, start
 from amplint.flow.fixpoint import Client, Known
 from amplint.flow.formulas import value as formula_value
 from amplint.flow.graph import Edge, EdgeKind, Step, StepKind
-from amplint.flow.terms import OPAQUE, Term, is_place
+from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.automaton import advance
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.knowledge.state import Error, Event, OptimizerState, State
 from amplint.model.tree import (
     Assign,
-    Attribute,
-    Call,
     Comprehension,
     Expr,
     For,
-    Name,
     Node,
     Return,
-    Subscript,
-    walk,
 )
 
 UNSEEN: Term = ("name", "optimizer that is not seen", "")
@@ -46,6 +41,11 @@ class Misstep:
 
     error: Error
     before: State
+
+    @property
+    def is_of_plain_gradients(self) -> bool:
+        """Whether no scale was on the gradients that it is about."""
+        return self.before.optimizer(self.error.optimizer).gradients is Gradients.PLAIN
 
 
 class Reader(Client[Standing]):
@@ -74,6 +74,11 @@ class Reader(Client[Standing]):
         """Nothing is known before the root's first step."""
         return start(self.optimizers)
 
+    @property
+    def _lost(self) -> Standing:
+        """Past the bound nothing is known, not even whether a loop over optimizers goes on: taken as another's turn."""
+        return replace(self.begin, turns=frozenset((place, True, False) for place in self._elements))
+
     def is_concerned(self, step: Step) -> bool:
         """Whether a step does anything here; an assignment may hand a scaled loss on, or overwrite it."""
         if self.events.of(step):
@@ -84,14 +89,15 @@ class Reader(Client[Standing]):
             case _:
                 return self._carriers.is_concerned(step)
 
-    def is_loop_over_optimizers(self, loop: Node, frame: int) -> bool:
-        """Whether the turns of a loop go through optimizers."""
-        return bool(self._loops.turning(loop, frame) or self._loops.keyed(loop, frame))
+    def is_decided_by(self, node: Node, frame: int) -> bool:
+        """Whether the turns of a loop go through optimizers, or a test asks for a scaler."""
+        is_loop = bool(self._loops.turning(node, frame) or self._loops.keyed(node, frame))
+        return is_loop or scaler_test(self.roles, node, frame) is not None
 
     def step(self, step: Step, state: Standing, known: Known) -> Iterable[Standing]:
         """The points after a step; none where torch raises."""
         if state.is_unknown:
-            state = self.begin
+            state = self._lost
         points = [state]
         for happening in self.events.of(step):
             points = [after for point in points for after in self._happen(happening, step, point, known)]
@@ -114,6 +120,9 @@ class Reader(Client[Standing]):
     def edge(self, edge: Edge, state: Standing) -> Iterable[Standing]:
         """A loop over optimizers ends only when the one that is followed has had its turn; scalers are scalers."""
         if edge.kind is EdgeKind.BRANCH and not edge.is_true and self.roles.is_type_test(edge):
+            return ()
+        asked = scaler_test(self.roles, edge.node, edge.frame) if edge.kind is EdgeKind.BRANCH else None
+        if asked is not None and edge.is_true is not asked[1] and carries(state.protocol, asked[0]):
             return ()
         if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
             for place in self._loops.turning(edge.node, edge.frame):
@@ -193,29 +202,9 @@ class Reader(Client[Standing]):
         scalers = self.losses.scalers(loss, step.frame, here)
         if len(scalers) == 1:
             return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), None, is_certain)
-        if scalers or not self._is_plain(loss, step.frame):
+        if scalers or not self.losses.is_plain(loss, step.frame):
             return Event(EventKind.FORGET, step, None, self.optimizers)
         return Event(EventKind.PLAIN_BACKWARD, step, None, None, is_certain)
-
-    def _is_plain(self, loss: Expr, frame: int) -> bool:
-        """Whether a loss that carries no scale was surely made here, so that nobody unseen can have scaled it."""
-        root: Node = loss
-        while isinstance(root, Attribute | Subscript | Call):
-            root = root.func if isinstance(root, Call) else root.value
-        term = self.scene.terms.of(root, frame)
-        if not isinstance(root, Name) or not is_place(term):
-            return True
-        _, name, owner = term
-        if not isinstance(owner, int):
-            return True
-        function = self.scene.frames[owner].function
-        bindings = self.scene.homes[owner].names.bindings(function).get(str(name), ())
-        values = [binding.value for binding in bindings if binding.value is not None]
-        if any(_may_scale(value) for value in values):
-            return False
-        if any(binding.kind == "parameter" for binding in bindings):
-            return bool(values)
-        return bool(bindings)
 
     def _apply(self, event: Event, step: Step, here: Standing) -> Iterator[Standing]:
         elements = [place for place in event.optimizers or () if place in self._elements]
@@ -235,9 +224,16 @@ class Reader(Client[Standing]):
         self._look(event, step, here)
         for error in errors:
             if error.reason not in SILENT:
-                self.missteps.setdefault((error.reason, step, error.optimizer), Misstep(error, here.protocol))
+                self._remember(Misstep(error, here.protocol), step)
         if not any(error.is_crash for error in errors):
             yield replace(here, protocol=after)
+
+    def _remember(self, misstep: Misstep, step: Step) -> None:
+        """Each error once, by the first path that meets it; one with scaled gradients tells more than one without."""
+        key = (misstep.error.reason, step, misstep.error.optimizer)
+        known = self.missteps.setdefault(key, misstep)
+        if known.is_of_plain_gradients and not misstep.is_of_plain_gradients:
+            self.missteps[key] = misstep
 
     def _look(self, event: Event, step: Step, here: Standing) -> None:
         """Remember what gradients a step can meet, and which optimizers lost gradients that no step had used."""
@@ -289,10 +285,3 @@ def _without_scaler(happening: Happening) -> Happening:
             return replace(happening, kind=EventKind.DIRECT_STEP, scaler=None)
         case _:
             return replace(happening, kind=EventKind.SCALE, scaler=None)
-
-
-def _may_scale(value: Node) -> bool:
-    """Whether a value comes from a call that may scale: one named so."""
-    callees = (node.func for node in walk(value) if isinstance(node, Call))
-    names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
-    return any("scale" in name.lower() for name in names)

@@ -20,7 +20,7 @@ from amplint.knowledge.training_api import (
     OTHER_FRAMEWORKS,
     SCALER_CLASSES,
 )
-from amplint.model.tree import Attribute, Call, ClassDef, Constant, Expr, Name, Node, walk
+from amplint.model.tree import Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node, walk
 
 PARAMETER_METHODS = ("parameters", "named_parameters")
 SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
@@ -209,3 +209,15 @@ def _is_optimizer_class(origin: Origin, name: str) -> bool:
     if target is None or not isinstance(target[1], ClassDef):
         return False
     return any(is_optimizer_name(base) for base in base_names(target[0], target[1]))
+
+
+def scaler_test(roles: Roles, test: Node | None, frame: int) -> tuple[Term, bool] | None:
+    """The scaler that a test asks for (`if scaler:`, `scaler is not None`), and the answer where there is one."""
+    is_there = True
+    if isinstance(test, Compare) and test.ops in (("is",), ("is not",)):
+        is_none = isinstance(test.comparators[0], Constant) and test.comparators[0].value is None
+        is_there, test = test.ops == ("is not",), test.left if is_none else None
+    if not isinstance(test, Name | Attribute):
+        return None
+    place = roles.scene.place(test, frame)
+    return (place, is_there) if place in roles.scalers else None

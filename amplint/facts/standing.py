@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from amplint.facts.scene import Scene
 from amplint.flow.graph import Step
-from amplint.flow.terms import Term
+from amplint.flow.terms import Term, is_place
 from amplint.knowledge.protocol import Gradients, Stage
 from amplint.knowledge.state import OptimizerState, State
 from amplint.model.tree import (
@@ -31,6 +31,7 @@ from amplint.model.tree import (
     Subscript,
     Tuple,
     Unary,
+    walk,
 )
 
 Scalers = frozenset[Term]
@@ -142,6 +143,26 @@ class Losses:
             found = self._any(tuple(argument.value for argument in call.args), frame, here)
         return found
 
+    def is_plain(self, loss: Expr, frame: int) -> bool:
+        """Whether a loss that carries no scale was surely made here, so that nobody unseen can have scaled it."""
+        root: Node = loss
+        while isinstance(root, Attribute | Subscript | Call):
+            root = root.func if isinstance(root, Call) else root.value
+        term = self.scene.terms.of(root, frame)
+        if not isinstance(root, Name) or not is_place(term):
+            return True
+        _, name, owner = term
+        if not isinstance(owner, int):
+            return True
+        function = self.scene.frames[owner].function
+        bindings = self.scene.homes[owner].names.bindings(function).get(str(name), ())
+        values = [binding.value for binding in bindings if binding.value is not None]
+        if any(_may_scale(value) for value in values):
+            return False
+        if any(binding.kind == "parameter" for binding in bindings):
+            return bool(values)
+        return bool(bindings)
+
     def assigned(self, step: Step, here: Standing) -> Standing:
         """After an assignment: its targets hold what its value carries."""
         node = step.node
@@ -183,3 +204,16 @@ class Losses:
             if passing.value is not None:
                 scaled |= {(place, s) for s in self.scalers(passing.value, passing.frame, here)}
         return replace(here, scaled=scaled) if scaled != here.scaled else here
+
+
+def carries(protocol: State, scaler: Term) -> bool:
+    """Whether some gradients carry the scale of a scaler, or did until it was divided away."""
+    held = (Gradients.SCALED, Gradients.STALE, Gradients.UNSCALED)
+    return any(scaler in state.scalers and state.gradients in held for _, state in protocol.optimizers)
+
+
+def _may_scale(value: Node) -> bool:
+    """Whether a value comes from a call that may scale: one named so."""
+    callees = (node.func for node in walk(value) if isinstance(node, Call))
+    names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
+    return any("scale" in name.lower() for name in names)

@@ -14,7 +14,7 @@ from amplint.model.tree import Node
 def slim(questions: Questions, keeps: Callable[[Step], bool], decides: Callable[[Node, int], bool]) -> Graph:
     """The graph of some questions, with the steps that a client keeps and those that change an answer.
 
-    decides says of a loop, in a frame, that it matters to the client when it ends.
+    decides says of a loop, in a frame, that it matters to the client when it ends, and of a test that its answer does.
     """
     graph = questions.graph
     blocks = [_kept(block, questions, keeps) for block in graph.blocks]
@@ -51,7 +51,7 @@ def _kept(block: Block, questions: Questions, keeps: Callable[[Step], bool]) -> 
 
 def _matters(edge: Edge, questions: Questions, decides: Callable[[Node, int], bool]) -> bool:
     if edge.kind in (EdgeKind.BRANCH, EdgeKind.CASE):
-        return questions.is_asked_by(edge)
+        return questions.is_asked_by(edge) or (edge.node is not None and decides(edge.node, edge.frame))
     if edge.kind in (EdgeKind.TURN, EdgeKind.EXHAUSTED):
         return edge.node is not None and decides(edge.node, edge.frame)
     return edge.kind is EdgeKind.EXCEPTION
