@@ -23,8 +23,9 @@ from amplint.syntax.lower import SyntaxFaultError, lower
 class Surroundings:
     """What a linker knows of a run.
 
-    named maps the files of the run to their paths as the user gave them; settings and source_roots say what holds in
-    a folder; project_files finds the files of a project that may concern AMP.
+    named maps the files of the run to their paths as the user gave them; walked are the folders that it looked
+    through; settings and source_roots say what holds in a folder; project_files finds the files of a project that may
+    concern AMP.
     """
 
     cwd: Path
@@ -32,6 +33,11 @@ class Surroundings:
     settings: Callable[[Path], CheckSettings]
     source_roots: Callable[[Path], tuple[Path, ...]]
     project_files: Callable[[Path], Iterable[Path]]
+    walked: tuple[Path, ...] = ()
+
+    def root(self, folders: Folders, folder: Path) -> Path | None:
+        """The project in which a folder lies, where something tells it."""
+        return folders.project_root(folder, self.cwd, self.walked)
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,7 @@ class Linker:
 
     def importer_paths(self, path: Path) -> list[Path]:
         """The project's files that import a file and may concern AMP. No file is parsed for this."""
-        root = self._shelf.folders.project_root(path.parent, self._around.cwd) or path.parent
+        root = self._around.root(self._shelf.folders, path.parent) or path.parent
         if root not in self._shelf.importers:
             self._shelf.importers[root] = self._importers_in(root)
         return self._shelf.importers[root].get(path, [])
@@ -158,7 +164,7 @@ class Linker:
     def _place(self, path: Path, program: str) -> _Place:
         imported = imports_in(program)
         name, base = self._shelf.folders.dotted_name(path, max((item.level for item in imported), default=0))
-        root = self._shelf.folders.project_root(path.parent, self._around.cwd)
+        root = self._around.root(self._shelf.folders, path.parent)
         roots = self._shelf.folders.import_roots(path, base, root, self._around.source_roots(path.parent))
         is_package = path.name == "__init__.py"
         names = dict.fromkeys(absolute(item, name, is_package) for item in imported)

@@ -41,12 +41,15 @@ class Folders:
             depth += 1
         return ".".join(parts), base
 
-    def project_root(self, folder: Path, cwd: Path) -> Path | None:
-        """The nearest folder, from this one upwards, that looks like a project's root or is the working directory."""
-        for above in (folder, *folder.parents):
-            if above == cwd or ROOT_MARKS & self.entries(above):
-                return above
-        return None
+    def project_root(self, folder: Path, cwd: Path, walked: Iterable[Path] = ()) -> Path | None:
+        """The nearest folder, from this one upwards, that looks like a project's root or is the working directory.
+
+        Where there is none, the largest folder that the run walked: it was named as a whole.
+        """
+        above = (folder, *folder.parents)
+        marked = next((outer for outer in above if outer == cwd or ROOT_MARKS & self.entries(outer)), None)
+        named = set(walked)
+        return marked or next((outer for outer in reversed(above) if outer in named), None)
 
     def import_roots(self, path: Path, base: Path, root: Path | None, others: Iterable[Path]) -> tuple[Path, ...]:
         """The folders in which the absolute imports of a file are looked for, the likeliest first."""

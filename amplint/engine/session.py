@@ -65,7 +65,9 @@ class Session:
         self._paths = {shown: path for path, shown in project.named.items()}
         self._shelf = shelf or Shelf()
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        around = Surroundings(setup.cwd, project.named, setup.check_settings, setup.source_roots, self._project_files)
+        around = Surroundings(
+            setup.cwd, project.named, setup.check_settings, setup.source_roots, self._project_files, project.walked
+        )
         self.linker = Linker(around, self._shelf, overlay)
 
     def with_overlay(self, overlay: Mapping[Path, Source]) -> "Session":

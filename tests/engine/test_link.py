@@ -22,10 +22,10 @@ def _write(root: Path, files: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def _facts(root: Path, name: str, cwd: Path | None = None) -> Facts:
+def _facts(root: Path, name: str, cwd: Path | None = None, walked: tuple[Path, ...] = ()) -> Facts:
     cwd = cwd or root
     path = root / name
-    session = Session(Setup(Resolver({}, cwd), cwd), Project({path: name}))
+    session = Session(Setup(Resolver({}, cwd), cwd), Project({path: name}, walked))
     checked = session.check(path, read_source(path, name))
     assert checked.facts is not None
     return checked.facts
@@ -91,6 +91,15 @@ def test_a_working_directory_at_the_root_of_the_disk_is_not_searched(tmp_path: P
     _write(tmp_path, {"pkg/engine.py": MODEL + "x = torch.amp\n", "pkg/main.py": "import torch.amp, engine\n"})
     facts = _facts(tmp_path, "pkg/engine.py", cwd=Path("/"))
     assert len(facts.context.importers) <= 1
+
+
+def test_a_folder_that_was_named_is_a_root_where_nothing_marks_one(tmp_path: Path) -> None:
+    _write(tmp_path, {"tree/sub/main.py": "import torch.amp\nfrom lib.engine import backward\n"})
+    _write(tmp_path, {"tree/lib/engine.py": MODEL, "elsewhere/x.py": ""})
+    away = tmp_path / "elsewhere"
+    assert _facts(tmp_path, "tree/sub/main.py", away).definition("lib.engine.backward") is None
+    facts = _facts(tmp_path, "tree/sub/main.py", away, (tmp_path / "tree",))
+    assert facts.definition("lib.engine.backward") is not None
 
 
 def test_imports_in_text() -> None:
