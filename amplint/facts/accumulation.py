@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.guards import Guard, Guards, common_loop
 from amplint.facts.loss_trace import LossTrace
 from amplint.facts.protocol import Reading
+from amplint.facts.spelling import spelled
 from amplint.flow.boundaries import Boundary, BoundaryKind
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
@@ -57,7 +58,7 @@ class Accumulation:
         for group in self.groups:
             if id(group.backward.node) not in seen:
                 seen.add(id(group.backward.node))
-                yield group, LossTrace(group.reading, group.loss, group.backward.frame)
+                yield group, LossTrace(reading=group.reading, loss=group.loss, frame=group.backward.frame)
 
 
 def _groups(reading: Reading) -> Iterator[Group]:
@@ -107,7 +108,7 @@ def _flags(guard: Guard) -> set[int]:
 
 
 def _behind(reading: Reading, backward: Step, step: Step, loss: Expr) -> Group | None:
-    """The step stands behind a loop over parts of a batch, both in one function."""
+    """The step stands behind a loop over micro-batches, both in one function."""
     if backward.frame != step.frame or step.node.span < backward.node.span:
         return None
     index = reading.scene.homes[backward.frame].index
@@ -116,11 +117,13 @@ def _behind(reading: Reading, backward: Step, step: Step, loss: Expr) -> Group |
         return None
     loop = inner[0]
     is_range = isinstance(loop.iter, Call) and isinstance(loop.iter.func, Name) and loop.iter.func.id == "range"
-    if not is_range or not _cuts(loop) or any(other in set(map(id, walk(loop))) for other in (id(step.node),)):
+    if not is_range or id(step.node) in set(map(id, walk(loop))):
         return None
     assert isinstance(loop.iter, Call)
     period = loop.iter.args[0].value if len(loop.iter.args) == 1 else None
-    return None if period is None or _is_one(period) else Group(reading, loop, backward, step, loss, period=period)
+    if period is None or _is_one(period) or not (_cuts(loop) or _draws(loop) or _is_named_so(loop, period)):
+        return None
+    return Group(reading, loop, backward, step, loss, period=period)
 
 
 def _cuts(loop: For) -> bool:
@@ -134,6 +137,17 @@ def _cuts(loop: For) -> bool:
         any(isinstance(node, Slice) for node in cut) and any(isinstance(n, Name) and n.id == name for n in cut)
         for cut in cuts
     )
+
+
+def _draws(loop: For) -> bool:
+    """Whether each turn takes the next batch of an iterator: a sum over tasks or views would go on with the same."""
+    return any(isinstance(n, Call) and isinstance(n.func, Name) and n.func.id == "next" for n in walk(loop))
+
+
+def _is_named_so(loop: For, period: Expr) -> bool:
+    """Whether the loop says itself that it goes through micro-batches."""
+    names = f"{spelled(period)} {spelled(loop.target)}".lower()
+    return "accum" in names or "micro" in names
 
 
 def _is_one(period: Expr | None) -> bool:

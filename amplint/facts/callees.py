@@ -74,6 +74,11 @@ class Callees:
         module = "" if home is self._facts else home.path
         return Callee(function, tuple(passed.items()), module)
 
+    def function(self, call: Call, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, FunctionDef] | None":
+        """The function in sight that a call of some frame runs, whether or not it is wanted in the graph."""
+        found = self._find(call, number, frames, MOST_HOPS)
+        return found[:2] if found is not None else None
+
     def home(self, frames: tuple[Frame, ...], number: int) -> "Facts":
         """The module of a frame's function."""
         return self.homes.get(frames[number].function, self._facts)

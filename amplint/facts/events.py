@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from amplint.facts.bound import is_bound_to
 from amplint.facts.escapes import TOUCHING, is_harmless, last_name
 from amplint.facts.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.roles import Roles, parameter_sources
@@ -16,7 +17,19 @@ from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS
-from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Lambda, Name, Node, Unary, WithItem, walk
+from amplint.model.tree import (
+    Argument,
+    Attribute,
+    Call,
+    Constant,
+    Expr,
+    Lambda,
+    Name,
+    Node,
+    Unary,
+    WithItem,
+    walk,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +164,15 @@ class Events:
         """Whether a call clips the gradients of parameters that it is given."""
         home = self.scene.homes[frame]
         names = home.names.meaning(call.func).names
-        if names & (CLIP_FUNCTIONS | NORM_FUNCTIONS | frozenset(home.settings.clip_functions)):
+        known = CLIP_FUNCTIONS | NORM_FUNCTIONS | frozenset(home.settings.clip_functions)
+        if names & known:
             return True
-        if last_name(call.func) not in CLIP_NAMES or not call.args:
+        last = last_name(call.func)
+        if not call.args:
             return False
-        return not isinstance(call.func, Attribute) or bool(names)
+        if last in CLIP_NAMES and (bool(names) or not isinstance(call.func, Attribute)):
+            return True
+        return "clip" in last.lower() and is_bound_to(self.scene, call, frame, known)
 
     def owners(self, node: Node, frame: int, is_module: bool = False) -> tuple[Term, ...] | None:
         """The optimizers whose parameters an expression is about; None where nobody can tell."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amplint.facts.classes import method
-from amplint.facts.origins import Origin, Origins, returns
+from amplint.facts.loss_returns import LossParts, ReturnedLoss
+from amplint.facts.origins import Origins, returns
 from amplint.facts.protocol import Reading
-from amplint.knowledge.training_api import MEAN_LOSS_FUNCTIONS, MEAN_LOSS_MODULES
 from amplint.model.tree import (
     AnnAssign,
     Assign,
@@ -20,14 +20,15 @@ from amplint.model.tree import (
     Await,
     Binary,
     Call,
-    ClassDef,
     Constant,
     Expr,
     FunctionDef,
     IfExp,
+    List,
     Name,
     NamedExpr,
     Node,
+    Starred,
     Subscript,
     Tuple,
     Unary,
@@ -38,24 +39,15 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 MOST = 60
-TORCH_LOSSES = ("torch.nn.functional.", "torch.nn.")
 
 
 @dataclass
-class LossTrace:
-    """divisors are the expressions that the loss was divided by (or multiplied by the inverse of).
+class LossTrace(LossParts):
+    """The parts of a loss that some frame of a graph runs backward."""
 
-    is_mean: some part of it is surely a mean over a micro-batch. is_weighted: it was multiplied by something that is
-    not a constant, which may undo or replace a division. is_summed: some loss was made with reduction="sum".
-    """
-
-    reading: Reading
-    loss: Expr
-    frame: int
-    divisors: list[tuple[Expr, Node]] = field(default_factory=list)
-    is_mean: bool = False
-    is_weighted: bool = False
-    is_summed: bool = False
+    reading: Reading = field(kw_only=True)
+    loss: Expr = field(kw_only=True)
+    frame: int = field(kw_only=True)
     _seen: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -114,6 +106,8 @@ class LossTrace:
                     for target in targets:
                         if self._is_at(target, place, frame):
                             self._follow(value, frame)
+                        elif isinstance(target, Tuple | List):
+                            self._unpacked(target, value, place, frame)
                 case AnnAssign(target=target, value=value) if value is not None and self._is_at(target, place, frame):
                     self._follow(value, frame)
                 case AugAssign() if self._is_at(node.target, place, frame):
@@ -123,6 +117,16 @@ class LossTrace:
         for passing in self.reading.scene.frames[frame].passed:
             if isinstance(expr, Name) and passing.parameter.name == expr.id and passing.value is not None:
                 self._follow(passing.value, passing.frame)
+
+    def _unpacked(self, target: Tuple | List, value: Expr, place: object, frame: int) -> None:
+        """`loss, accuracy = self.losses(batch)`: the element of a pair, or of what a function returns."""
+        number = next((n for n, part in enumerate(target.elts) if self._is_at(part, place, frame)), None)
+        if number is None or any(isinstance(part, Starred) for part in target.elts):
+            return
+        if isinstance(value, Tuple | List) and number < len(value.elts):
+            self._follow(value.elts[number], frame)
+        elif isinstance(value, Call):
+            self._returned(value, frame, number)
 
     def _augmented(self, node: AugAssign, frame: int) -> None:
         if node.op in ("/", "//"):
@@ -135,7 +139,7 @@ class LossTrace:
             self._follow(node.value, frame)
 
     def _is_at(self, target: Node, place: object, frame: int) -> bool:
-        return not isinstance(target, Tuple) and self.reading.scene.terms.of(target, frame) == place
+        return not isinstance(target, Tuple | List | Starred) and self.reading.scene.terms.of(target, frame) == place
 
     def _call(self, call: Call, frame: int) -> None:
         func = call.func
@@ -155,43 +159,24 @@ class LossTrace:
             self.is_mean = self.is_mean or name == "mean"
             self._follow(call.args[-1].value, frame)
             return
-        self._loss_call(call, name, frame)
+        scene = self.reading.scene
+        if not self.is_torch_loss(scene.homes[frame], call):
+            self.made_by(scene.homes[frame], call.func, scene.activation(frame))
+            self._returned(call, frame)
 
-    def _loss_call(self, call: Call, name: str, frame: int) -> None:
-        home = self.reading.scene.homes[frame]
-        canonical = home.names.canonical(call.func)
-        if canonical is not None and canonical.startswith(TORCH_LOSSES) and name in MEAN_LOSS_FUNCTIONS:
-            self._reduced(call)
-            return
-        for origin in Origins().of(home, call.func, self.reading.scene.activation(frame)):
-            self._made(origin)
+    def _returned(self, call: Call, frame: int, number: int | None = None) -> None:
+        """What a function in sight returns, or that element of the tuple."""
         opened = self._opened(call, frame)
-        if opened is not None:
-            function = self.reading.scene.frames[opened].function
-            if isinstance(function, FunctionDef):
-                for value in returns(function):
-                    self._follow(value, opened)
+        if opened is None:
+            for home, function in self._callees(call, frame):
+                ReturnedLoss(self).of(home, function, number)
             return
-        for function_home, function in self._callees(call, frame):
-            for value in returns(function):
-                self._unseen_return(function_home, value)
-
-    def _made(self, origin: Origin) -> None:
-        """A criterion object: a torch loss module tells its reduction by how it was made."""
-        if not isinstance(origin.expr, Call):
-            return
-        for name in origin.facts.names.meaning(origin.expr.func).names:
-            if name.startswith("torch.nn.") and name.rpartition(".")[2] in MEAN_LOSS_MODULES:
-                self._reduced(origin.expr)
-
-    def _reduced(self, call: Call) -> None:
-        reduction = next((a.value for a in call.args if a.name == "reduction"), None)
-        is_old = any(a.name in ("size_average", "reduce") for a in call.args)
-        if reduction is None and not is_old and not any(a.star for a in call.args):
-            self.is_mean = True
-        elif isinstance(reduction, Constant):
-            self.is_mean = self.is_mean or reduction.value in ("mean", "batchmean")
-            self.is_summed = self.is_summed or reduction.value == "sum"
+        entered = self.reading.scene.frames[opened].function
+        for value in returns(entered) if isinstance(entered, FunctionDef) else ():
+            if number is None:
+                self._follow(value, opened)
+            elif isinstance(value, Tuple | List) and number < len(value.elts):
+                self._follow(value.elts[number], opened)
 
     def _opened(self, call: Call, frame: int) -> int | None:
         frames = self.reading.scene.frames
@@ -199,33 +184,16 @@ class LossTrace:
 
     def _callees(self, call: Call, frame: int) -> "Iterator[tuple[Facts, FunctionDef]]":
         """Functions in sight that are not part of the graph because nothing in them concerns a step."""
-        home = self.reading.scene.homes[frame]
-        canonical = home.names.canonical(call.func)
-        target = home.definition(canonical) if canonical is not None else None
-        if target is None:
-            klass = Origins().klass(home, call.func, self.reading.scene.activation(frame))
-            found = (method(*klass, "forward") or method(*klass, "__call__")) if klass is not None else None
-            if found is not None:
-                yield found
-        elif isinstance(target[1], FunctionDef):
-            yield target[0], target[1]
-        elif isinstance(target[1], ClassDef):
+        scene = self.reading.scene
+        found = scene.callees.function(call, frame, scene.frames)
+        if found is not None:
+            yield found
             return
-
-    def _unseen_return(self, home: "Facts", value: Expr) -> None:
-        """A helper's return counts as a mean only if it is one loss call; its divisions count in any case."""
-        for node in walk(value):
-            if isinstance(node, Binary) and node.op in ("/", "//"):
-                self.divisors.append((node.right, node))
-            if isinstance(node, Binary) and node.op == "*":
-                self.is_weighted = True
-        if isinstance(value, Call):
-            canonical = home.names.canonical(value.func)
-            last = canonical.rpartition(".")[2] if canonical is not None else ""
-            if canonical is not None and canonical.startswith(TORCH_LOSSES) and last in MEAN_LOSS_FUNCTIONS:
-                self._reduced(value)
-        elif not isinstance(value, Constant):
-            self.is_weighted = True
+        home = scene.homes[frame]
+        klass = Origins().klass(home, call.func, scene.activation(frame))
+        forward = method(*klass, "forward") if klass is not None else None
+        if forward is not None:
+            yield forward
 
 
 def _may_undo(factor: Name | Attribute) -> bool:

@@ -1,6 +1,7 @@
 """What becomes of `scaler.scale(x)` where it does not run backward: thrown away, read as a number, added to others.
 
-Goes by single assignments: a name that may hold something else too is left alone.
+A name that holds other values too (`loss = scaler.scale(loss)`) is followed only through the statements behind the
+assignment in its own block, up to the next assignment: there it surely holds the scaled value.
 """
 
 from collections.abc import Iterator
@@ -12,20 +13,31 @@ from amplint.facts.spelling import spelled
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.model.tree import (
+    AnnAssign,
+    Argument,
     Assign,
     Attribute,
     AugAssign,
     Binary,
     Call,
     Constant,
+    Delete,
+    Dict,
     Expr,
     ExprStmt,
+    For,
     FunctionDef,
+    Generator,
+    JoinedString,
     Lambda,
+    List,
     Module,
     Name,
+    NamedExpr,
     Node,
     Return,
+    Tuple,
+    WithItem,
     walk,
 )
 
@@ -33,17 +45,22 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 READING = frozenset({"item", "detach", "tolist", "cpu", "numpy"})
+LOGGING = frozenset({"append", "add_scalar", "print", "log", "log_metric", "log_metrics", "info", "set_postfix"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledValue:
-    """One call of `scale`, in the module where it stands. name is what its value is called, where it has one name."""
+    """One call of `scale`, in the module where it stands.
+
+    name is what its value is assigned to, '' if nothing; is_only says that the name never holds another value.
+    """
 
     reading: Reading
     step: Step
     call: Call
     home: "Facts"
     name: str = ""
+    is_only: bool = False
 
     @property
     def loss(self) -> Expr:
@@ -55,14 +72,44 @@ class ScaledValue:
         """The function in which it is scaled."""
         return self.home.index.function(self.call) or self.home.module
 
-    def uses(self) -> list[Name]:
-        """Where its name is read."""
-        found = [node for node in walk(self.function) if isinstance(node, Name) and node.id == self.name]
-        return [name for name in found if not self._is_target(name)]
+    def uses(self) -> list[Expr]:
+        """Where its name is read while it surely holds the scaled value."""
+        if not self.name:
+            return []
+        return list(self._read_names()) if self.is_only else list(self._read_behind())
 
-    def _is_target(self, name: Name) -> bool:
+    def _read_names(self) -> Iterator[Expr]:
+        for node in walk(self.function):
+            if isinstance(node, Name | Attribute) and spelled(node) == self.name and not self._is_target(node):
+                yield node
+
+    def _read_behind(self) -> Iterator[Expr]:
+        assignment = self.home.index.statement(self.call)
+        _, block = self.home.index.block(assignment)
+        for statement in block[block.index(assignment) + 1 :]:
+            rebound = any(self._is_target(node) for node in walk(statement) if spelled(node) == self.name)
+            if rebound and not isinstance(statement, Assign | AugAssign):
+                return
+            yield from (node for node in self._read_names() if self._is_within(node, statement))
+            if rebound:
+                return
+
+    def _is_within(self, node: Node, statement: Node) -> bool:
+        return node is statement or statement in self.home.index.ancestors(node)
+
+    def _is_target(self, name: Node) -> bool:
         around = self.home.index.parents.get(name)
-        return isinstance(around, Assign) and name in around.targets
+        match around:
+            case Assign():
+                return name in around.targets
+            case AugAssign() | AnnAssign() | For() | Generator() | NamedExpr() | WithItem():
+                return around.target is name
+            case Tuple() | List():
+                return self._is_target(around)
+            case Delete():
+                return True
+            case _:
+                return False
 
     def backward_of_the_plain_loss(self) -> Call | None:
         """`loss.backward()` behind `scaler.scale(loss)`."""
@@ -87,28 +134,33 @@ class ScaledValues:
                 if isinstance(step.node, Call) and step.node.args and id(step.node) not in seen:
                     seen.add(id(step.node))
                     home = reading.scene.homes[step.frame]
-                    self.found.append(ScaledValue(reading, step, step.node, home, _name(home, step.node)))
+                    name = _name(home, step.node)
+                    is_only = bool(name) and _is_only(home, step.node)
+                    self.found.append(ScaledValue(reading, step, step.node, home, name, is_only))
 
     def discarded(self) -> Iterator[ScaledValue]:
         """Values that nobody uses."""
         for value in self.found:
             around = value.home.index.parents.get(value.call)
             is_statement = isinstance(around, ExprStmt) and not isinstance(value.loss, Call)
-            if is_statement or (value.name and isinstance(around, Assign) and not value.uses()):
+            if is_statement or (value.is_only and isinstance(around, Assign) and not value.uses()):
                 yield value
 
     def read(self) -> Iterator[tuple[ScaledValue, Node]]:
-        """Values that are taken as numbers: `.item()`, `float(…)`, `total += …`, returned beside other things."""
+        """Values that are taken as numbers: `.item()`, `float(…)`, `total += …`; logged or returned after backward."""
         for value in self.found:
-            for use in value.uses() if value.name else ():
-                place = _read_at(value.home, use)
+            uses = value.uses()
+            backwards = [use for use in uses if _runs_backward(value.home, use)]
+            for use in uses:
+                is_spent = any(backward.span < use.span for backward in backwards)
+                place = _read_at(value.home, use) or (_kept_at(value.home, use) if is_spent else None)
                 if place is not None:
                     yield value, place
 
     def mixed(self) -> Iterator[tuple[ScaledValue, Binary]]:
         """Sums of a scaled and a plain term."""
         for value in self.found:
-            for node in [value.call, *(value.uses() if value.name else ())]:
+            for node in [value.call, *value.uses()]:
                 around = value.home.index.parents.get(node)
                 if isinstance(around, Binary) and around.op in "+-":
                     other = around.right if around.left is node else around.left
@@ -127,21 +179,34 @@ class ScaledValues:
 
 
 def _name(home: "Facts", call: Call) -> str:
-    """The name that the value alone is assigned to, and nothing else is."""
+    """What the value as a whole is assigned to."""
     around = home.index.parents.get(call)
-    if not isinstance(around, Assign) or len(around.targets) != 1 or not isinstance(around.targets[0], Name):
+    if (
+        not isinstance(around, Assign)
+        or len(around.targets) != 1
+        or not isinstance(around.targets[0], Name | Attribute)
+    ):
         return ""
-    target = around.targets[0]
+    return spelled(around.targets[0])
+
+
+def _is_only(home: "Facts", call: Call) -> bool:
+    """Whether the name that the value is assigned to is a local that holds scaled values alone."""
+    around = home.index.parents.get(call)
+    target = around.targets[0] if isinstance(around, Assign) else None
+    if not isinstance(target, Name):
+        return False
     bindings = home.names.lookup(target.id, target)
-    is_only = all(binding.value is None or _scales(binding.value) for binding in bindings)
-    return target.id if is_only and not any(binding.kind != "assignment" for binding in bindings) else ""
+    return all(
+        binding.kind == "assignment" and (binding.value is None or _scales(binding.value)) for binding in bindings
+    )
 
 
 def _scales(value: Expr) -> bool:
     return isinstance(value, Call) and isinstance(value.func, Attribute) and value.func.attr == "scale"
 
 
-def _read_at(home: "Facts", use: Name) -> Node | None:
+def _read_at(home: "Facts", use: Expr) -> Node | None:
     around = home.index.parents.get(use)
     if isinstance(around, Attribute) and around.attr in READING:
         call = home.index.parents.get(around)
@@ -151,7 +216,26 @@ def _read_at(home: "Facts", use: Name) -> Node | None:
     outer = home.index.parents.get(around) if around is not None else None
     if isinstance(outer, Call) and isinstance(outer.func, Name) and outer.func.id == "float":
         return None if _is_divided(home, outer) else outer
-    return around if isinstance(around, Return) and around.value is not use else None
+    return None
+
+
+def _runs_backward(home: "Facts", use: Expr) -> bool:
+    around = home.index.parents.get(use)
+    return isinstance(around, Attribute) and around.attr == "backward"
+
+
+def _kept_at(home: "Facts", use: Expr) -> Node | None:
+    """Where a value that has run backward is handed on: it can only serve as a number then."""
+    around = home.index.parents.get(use)
+    while isinstance(around, Tuple | List | Dict | JoinedString):
+        around = home.index.parents.get(around)
+    if isinstance(around, Return):
+        return around
+    call = home.index.parents.get(around) if isinstance(around, Argument) else None
+    if not isinstance(call, Call):
+        return None
+    name = call.func.attr if isinstance(call.func, Attribute) else call.func.id if isinstance(call.func, Name) else ""
+    return call if name in LOGGING else None
 
 
 def _is_divided(home: "Facts", node: Node) -> bool:

@@ -57,7 +57,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _grad_call(value: ScaledValue) -> Call | None:
-    for place in (value.call, *(value.uses() if value.name else ())):
+    for place in (value.call, *value.uses()):
         for outer in value.home.index.ancestors(place):
             if isinstance(outer, Call) and value.home.names.canonical(outer.func) == "torch.autograd.grad":
                 return outer

@@ -45,13 +45,13 @@ Unsafe: a tuned run may live on the mistake.
 from collections.abc import Iterator
 
 from amplint.facts.accumulation import Group
+from amplint.facts.branches import are_exclusive
 from amplint.facts.gather import Facts
 from amplint.facts.guards import Guards
-from amplint.facts.loss_trace import LossTrace
 from amplint.facts.spelling import spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Attribute, Call
+from amplint.model.tree import Attribute, Call, Expr
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -66,12 +66,34 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report backward passes of mean losses that are summed over a group."""
-    for group, trace in facts.accumulation.traced():
-        if trace.is_mean and not (trace.divisors or trace.is_weighted or trace.is_summed):
-            yield _finding(group, trace)
+    undivided = [
+        group
+        for group, trace in facts.accumulation.traced()
+        if trace.is_mean and not (trace.divisors or trace.is_weighted or trace.is_summed)
+    ]
+    for place, group in enumerate(undivided):
+        if not any(_is_one_loss(other, group) for other in undivided[:place]):
+            yield _finding(
+                group, [other for other in undivided[place:] if other is group or _is_one_loss(group, other)]
+            )
 
 
-def _finding(group: Group, trace: LossTrace) -> Finding:
+def _is_one_loss(group: Group, other: Group) -> bool:
+    """Whether two branches, of which one runs, take the same loss backward: with the scaler and without it."""
+    index, here, there = group.home.index, group.backward.node, other.backward.node
+    is_beside = group.home is other.home and index.function(here) is index.function(there)
+    is_same = bool(spelled(_plain(group.loss))) and spelled(_plain(group.loss)) == spelled(_plain(other.loss))
+    return is_beside and is_same and are_exclusive(group.home, here, there)
+
+
+def _plain(loss: Expr) -> Expr:
+    """The loss inside of `scaler.scale(loss)`."""
+    if isinstance(loss, Call) and isinstance(loss.func, Attribute) and loss.func.attr == "scale" and loss.args:
+        return loss.args[0].value
+    return loss
+
+
+def _finding(group: Group, branches: list[Group]) -> Finding:
     period = spelled(group.period)
     turns = f"`{period}` turns" if period else "a group of turns"
     message = f"the loss is a mean over one micro-batch and is summed over {turns} without a division"
@@ -82,20 +104,25 @@ def _finding(group: Group, trace: LossTrace) -> Finding:
         notes.append(Note(group.guard.test.span, "the step waits for this", path))
     step_home = group.reading.scene.homes[group.step.frame]
     notes.append(Note(group.step.node.span, "stepped only here", None if step_home is group.home else step_home.path))
-    return RULE.finding(group.home, group.backward.node, message, notes=tuple(notes), fix=_fix(group, period))
+    fix = _fix(branches, period)
+    return RULE.finding(group.home, group.backward.node, message, notes=tuple(notes), fix=fix)
 
 
-def _fix(group: Group, period: str) -> Fix | None:
-    loss = group.loss
-    if isinstance(loss, Call) and isinstance(loss.func, Attribute) and loss.func.attr == "scale" and loss.args:
-        loss = loss.args[0].value
-        code = f"{spelled(loss)} / {period}"
-    else:
-        code = f"({spelled(loss)} / {period})"
+def _fix(branches: list[Group], period: str) -> Fix | None:
+    repairs = tuple(_division(group, period) for group in branches)
+    if not period or not all(spelled(group.loss) and _knows_period(group) for group in branches):
+        return None
+    return Fix(f"divide the loss by `{period}`", FixKind.REPAIR, Applicability.UNSAFE, repairs)
+
+
+def _division(group: Group, period: str) -> Replace:
+    plain = _plain(group.loss)
+    code = f"{spelled(plain)} / {period}"
+    return Replace(plain.span, code if plain is not group.loss else f"({code})")
+
+
+def _knows_period(group: Group) -> bool:
+    """Whether the function of the backward is the one in which the period is named."""
     frames, guard = group.reading.scene.frames, group.guard
     asked = group.backward.frame if guard is None else Guards(group.reading.scene).asked(guard)[1]
-    is_here = frames[asked].function is frames[group.backward.frame].function
-    if not period or not spelled(loss) or not is_here:
-        return None
-    title = f"divide the loss by `{period}`"
-    return Fix(title, FixKind.REPAIR, Applicability.UNSAFE, (Replace(loss.span, code),))
+    return frames[asked].function is frames[group.backward.frame].function
