@@ -51,7 +51,7 @@ def rule_page(registered: RegisteredRule) -> str:
     rule = registered.rule
     facts = [
         f"severity: {rule.severity}",
-        "on by default" if rule.is_default else "opt-in",
+        "on by default" if rule.is_default else _standing(rule),
         f"fix: {FIXES[rule.fix]}",
         f"since {rule.since}",
     ]
@@ -66,7 +66,9 @@ def index_page() -> str:
     lines = [
         "# Rules",
         "",
-        "Rules marked *opt-in* run only where they are selected, for example with `--extend-select AMP405`.",
+        "Rules marked *opt-in* run only where they are selected, for example with `--extend-select AMP601`. Those marked",
+        "*in preview* are opt-in too, until enough of what they report in real code was judged: `--preview` uses them",
+        "all beside the default ones, and what they report may change in any release.",
         "",
     ]
     for family, rules in _by_family():
@@ -106,9 +108,13 @@ def _table(rules: list[RegisteredRule], folder: str) -> list[str]:
     for registered in rules:
         rule = registered.rule
         link = f"[{rule.code}]({folder}{page_name(rule)}) {rule.name}"
-        severity = rule.severity.value if rule.is_default else f"{rule.severity}, opt-in"
+        severity = rule.severity.value if rule.is_default else f"{rule.severity}, {_standing(rule)}"
         lines.append(f"| {link} | {summary(registered).replace('|', chr(92) + '|')} | {severity} | {FIXES[rule.fix]} |")
     return lines
+
+
+def _standing(rule: Rule) -> str:
+    return "in preview" if rule.is_preview else "opt-in"
 
 
 def _sentence(text: str) -> str:

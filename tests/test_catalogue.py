@@ -14,6 +14,7 @@ def test_the_catalogue_says_what_the_rules_say() -> None:
             str(item.rule.contract),
             item.rule.since,
             item.rule.is_default,
+            item.rule.is_preview,
             item.page,
         )
         for item in all_rules()

@@ -47,7 +47,7 @@ def _wanted(name: str | None, is_all: bool) -> list[Entry]:
 
 def text(rule: Entry) -> str:
     """A rule's page for a terminal."""
-    default = "on by default" if rule.is_default else "opt-in"
+    default = "on by default" if rule.is_default else "in preview" if rule.is_preview else "opt-in"
     facts = f"{rule.severity} · {default} · fix: {rule.fix} · since {rule.since}"
     return f"{rule.code} {rule.name}\n{facts}\n\n{rule.page.strip()}"
 
@@ -60,6 +60,7 @@ def record(rule: Entry) -> dict[str, Any]:
         "summary": " ".join(rule.page.strip().split("\n\n")[0].split()),
         "severity": rule.severity,
         "default": rule.is_default,
+        "preview": rule.is_preview,
         "fix": rule.fix,
         "contract": rule.contract,
         "since": rule.since,

@@ -15,6 +15,7 @@ class RuleName:
     code: str
     name: str
     is_default: bool
+    is_preview: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Selection:
         rules: Sequence[RuleName],
         layers: Sequence[Layer] = (),
         per_file: Sequence[tuple[Globs, tuple[str, ...]]] = (),
+        *,
+        has_preview: bool = False,
     ) -> None:
         self._rules = rules
         self._per_file = per_file
@@ -53,7 +56,7 @@ class Selection:
             check_selectors((*(layer.select or ()), *layer.extend_select, *layer.ignore), rules)
         for _, selectors in per_file:
             check_selectors(selectors, rules)
-        self._codes = frozenset(rule.code for rule in rules if _is_selected(rule, layers))
+        self._codes = frozenset(rule.code for rule in rules if _is_selected(rule, layers, has_preview=has_preview))
 
     def for_path(self, path: PurePath) -> frozenset[str]:
         """The codes that apply to a file."""
@@ -61,7 +64,7 @@ class Selection:
         return self._codes - codes_of(ignored, self._rules) if ignored else self._codes
 
 
-def _is_selected(rule: RuleName, layers: Sequence[Layer]) -> bool:
+def _is_selected(rule: RuleName, layers: Sequence[Layer], *, has_preview: bool) -> bool:
     """Whether the narrowest selector says yes; of two as narrow the later layer's, and in one layer the ignore.
 
     A layer that selects afresh drops what earlier layers selected, but not what they ignored.
@@ -81,7 +84,7 @@ def _is_selected(rule: RuleName, layers: Sequence[Layer]) -> bool:
             if narrow is not None:
                 votes.append((narrow, number, True, False))
     if not has_fresh:
-        votes.append((-1, 0, False, rule.is_default))
+        votes.append((-1, 0, False, rule.is_default or (has_preview and rule.is_preview)))
     return max(votes)[3] if votes else False
 
 

@@ -48,7 +48,12 @@ class Settings:
         default=(),
         example='{ "benchmarks/*" = ["AMP2"] }',
     )
-    preview: bool = switch(Group.RULES, "Use rules and fixes that may still change.", "--preview", example="true")
+    preview: bool = switch(
+        Group.RULES,
+        "Use the rules in preview beside the default ones; what they report may change in any release.",
+        "--preview",
+        example="true",
+    )
     fix: bool = switch(Group.FIXES, "Apply safe fixes.", "--fix", is_key=False)
     unsafe_fixes: bool = switch(Group.FIXES, "Apply or show unsafe fixes too.", "--unsafe-fixes", is_key=False)
     migrations_only: bool = switch(

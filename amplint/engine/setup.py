@@ -36,7 +36,7 @@ class Setup:
         if not self._rule_names:
             from amplint.rules.catalogue import catalogue
 
-            self._rule_names = [RuleName(rule.code, rule.name, rule.is_default) for rule in catalogue()]
+            self._rule_names = [RuleName(rule.code, rule.name, rule.is_default, rule.is_preview) for rule in catalogue()]
         return self._rule_names
 
     def check_selectors(self) -> None:
@@ -52,7 +52,9 @@ class Setup:
         """The codes that apply to a file."""
         found = self.settings(path.parent)
         if found.file not in self._selections:
-            self._selections[found.file] = Selection(self.rule_names(), found.layers, found.per_file())
+            self._selections[found.file] = Selection(
+                self.rule_names(), found.layers, found.per_file(), has_preview=found.settings.preview
+            )
         return self._selections[found.file].for_path(path)
 
     def fix_codes(self, folder: Path) -> "FixCodes":
@@ -91,7 +93,7 @@ class Setup:
         target = project_torch(folder) if is_auto else settings.target_torch
         lists = (settings.fixable, settings.unfixable, settings.extend_safe_fixes, settings.extend_unsafe_fixes)
         names = (settings.scaler_names, settings.clip_functions, settings.src, settings.per_file_ignores)
-        return repr((str(found.root), found.layers, target, lists, names))
+        return repr((str(found.root), found.layers, settings.preview, target, lists, names))
 
     def source_roots(self, folder: Path) -> tuple[Path, ...]:
         """The folders from which absolute imports are found."""

@@ -50,6 +50,7 @@ RULE = Rule(
     contract=Contract.NONE,
     since="0.1.0",
     is_default=False,
+    is_preview=True,
 )
 
 

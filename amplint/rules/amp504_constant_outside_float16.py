@@ -55,6 +55,7 @@ RULE = Rule(
     contract=Contract.NONE,
     since="0.1.0",
     is_default=False,
+    is_preview=True,
 )
 _VANISHES = "this number becomes 0 in float16"
 

@@ -21,6 +21,7 @@ class Entry(NamedTuple):
     contract: str
     since: str
     is_default: bool
+    is_preview: bool
     page: str
 
 
@@ -37,8 +38,9 @@ def _entry(path: Path) -> Entry:
             case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Call(keywords=keywords)):
                 values = {str(keyword.arg): _value(keyword.value) for keyword in keywords}
                 is_default = values.pop("is_default", "True") == "True"
+                is_preview = values.pop("is_preview", "False") == "True"
                 page = ast.get_docstring(module, clean=False) or ""
-                return Entry(**values, is_default=is_default, page=page)
+                return Entry(**values, is_default=is_default, is_preview=is_preview, page=page)
     raise ValueError(f"{path} has no RULE")
 
 

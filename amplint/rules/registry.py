@@ -42,6 +42,8 @@ def all_rules() -> tuple[RegisteredRule, ...]:
         expected = f"{rule.code}_{rule.name}".lower().replace("-", "_")
         if info.name != expected:
             raise ImportError(f"amplint.rules.{info.name} should be called {expected}")
+        if rule.is_preview and rule.is_default:
+            raise ImportError(f"{rule.code} is in preview, so it cannot be on by default")
         if rule.code in found or rule.name in names:
             raise ImportError(f"{rule.code} {rule.name} is declared twice")
         found[rule.code] = RegisteredRule(rule, module.__doc__, check)

@@ -50,7 +50,10 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The metadata of one rule. The name says the bad thing in kebab-case and reads well after "allow"."""
+    """The metadata of one rule. The name says the bad thing in kebab-case and reads well after "allow".
+
+    One in preview is opt-in, and what it reports may change in any release: too little of it was judged in real code.
+    """
 
     code: str
     name: str
@@ -59,6 +62,7 @@ class Rule:
     contract: Contract
     since: str
     is_default: bool = True
+    is_preview: bool = False
 
     @property
     def family(self) -> Family:

@@ -42,6 +42,16 @@ def test_selection(layers: list[Layer], codes: str) -> None:
     assert Selection(RULES, layers).for_path(Path("/r/a.py")) == {f"AMP{code}" for code in codes.split()}
 
 
+def test_preview_adds_to_the_default_rules_and_to_no_selection() -> None:
+    rules = (*RULES, RuleName("AMP704", "size-not-multiple-of-8", False, is_preview=True))
+    path = Path("/r/a.py")
+    assert "AMP704" not in Selection(rules).for_path(path)
+    assert Selection(rules, has_preview=True).for_path(path) == {"AMP101", "AMP201", "AMP202", "AMP704"}
+    assert Selection(rules, [Layer(ignore=("AMP7",))], has_preview=True).for_path(path).isdisjoint({"AMP704"})
+    assert Selection(rules, [Layer(select=("AMP1",))], has_preview=True).for_path(path) == {"AMP101"}
+    assert Selection(rules, [Layer(extend_select=("AMP704",))]).for_path(path) >= {"AMP704", "AMP101"}
+
+
 def test_per_file_ignores() -> None:
     selection = Selection(RULES, [], [(Globs(["bench/*"], Path("/r")), ("AMP2",))])
     assert selection.for_path(Path("/r/bench/a.py")) == {"AMP101"}
