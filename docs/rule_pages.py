@@ -66,9 +66,10 @@ def index_page() -> str:
     lines = [
         "# Rules",
         "",
-        "Rules marked *opt-in* run only where they are selected, for example with `--extend-select AMP601`. Those marked",
-        "*in preview* are opt-in too, until enough of what they report in real code was judged: `--preview` uses them",
-        "all beside the default ones, and what they report may change in any release.",
+        "Rules marked *opt-in* run only where they are selected, for example with `--extend-select AMP601`.",
+        "",
+        "Those marked *in preview* are opt-in too, until enough of what they report in real code was judged. What they",
+        "report may change in any release; `--preview` uses them all beside the default ones.",
         "",
     ]
     for family, rules in _by_family():

@@ -60,6 +60,18 @@ def test_the_steps_of_the_action_check_and_write_sarif(tmp_path: Path) -> None:
     assert "engine.py" in uris
 
 
+def test_the_recipes_are_what_their_services_publish_schemas_for(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    recipes = {"github-actions": ACTION}
+    for schema, start in (("github-workflows", "# .github/workflows/"), ("gitlab-ci", "# .gitlab-ci.yml")):
+        recipes[schema] = tmp_path / f"{schema}.yml"
+        recipes[schema].write_text(next(text for text in blocks if text.startswith(start)), encoding="utf-8")
+    for schema, file in recipes.items():
+        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
 def test_the_workflow_uploads_what_the_action_writes() -> None:
     steps = recipe("# .github/workflows/amplint.yml")["jobs"]["amplint"]["steps"]
     action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))

@@ -53,7 +53,7 @@ def is_wanted(kind: str, wanted: Sequence[str]) -> bool:
 
 
 def _diagnostic(analysis: Analysis, finding: Finding) -> types.Diagnostic:
-    url = rule_url(finding.code, finding.name)
+    url = rule_url(analysis.docs, finding.code, finding.name)
     return types.Diagnostic(
         range=analysis.sheet.place(finding.span).range,
         message=f"{finding.message} ({finding.name})",

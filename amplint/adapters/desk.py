@@ -18,10 +18,12 @@ from pygls.uris import to_fs_path
 from amplint.adapters.positions import Sheet, difference
 from amplint.config.load import Resolver
 from amplint.config.usage import UsageError
+from amplint.engine.narrow import narrowing
 from amplint.engine.outcome import Wanted
 from amplint.engine.tree import Run, run
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding
+from amplint.report.pages import published
 from amplint.source.text import Source, SourceError, source_from_bytes
 
 
@@ -29,8 +31,9 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 class Analysis:
     """What checking an open file gave.
 
-    texts are the other files that notes stand in, by path; folder is what their paths are relative to. complaints say
-    why something could not be checked.
+    texts are the other files that notes stand in, by path; folder is what their paths are relative to; uses are the
+    files whose texts had a say; docs is the address of the documentation. complaints say why something could not be
+    checked.
     """
 
     sheet: Sheet
@@ -38,6 +41,8 @@ class Analysis:
     edits: Mapping[Finding, tuple[Edit, ...]] = field(default_factory=dict)
     texts: Mapping[str, Source] = field(default_factory=dict)
     folder: Path = Path()
+    uses: frozenset[Path] = frozenset()
+    docs: str | None = None
     complaints: tuple[str, ...] = ()
 
 
@@ -58,16 +63,22 @@ class Desk:
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._open: dict[str, None] = {}
-        self._known: dict[str, tuple[bytes, Analysis]] = {}
+        self._known: dict[str, Analysis] = {}
+        self._texts: dict[str, bytes] = {}
+        self._uses: dict[str, frozenset[Path]] = {}
 
     def open(self, file: str) -> None:
         """Take a file up."""
         self._open[file] = None
 
     def close(self, file: str) -> None:
-        """Put a file away."""
+        """Put a file away, and forget the checks in which its unsaved text had a say."""
+        for other in self.dependents(file):
+            self._known.pop(other, None)
         self._open.pop(file, None)
         self._known.pop(file, None)
+        self._texts.pop(file, None)
+        self._uses.pop(file, None)
 
     def is_open(self, file: str) -> bool:
         """Whether a file was taken up."""
@@ -81,6 +92,11 @@ class Desk:
         """Know nothing of earlier checks, because something beside the open texts may have changed."""
         self._known.clear()
 
+    def dependents(self, file: str) -> list[str]:
+        """The other open files in whose last check the text of a file had a say."""
+        path = _path(file)
+        return [other for other, uses in list(self._uses.items()) if other != file and path in uses]
+
     def file_of(self, document: str) -> str:
         """The file that a document belongs to: its notebook where it is a cell."""
         notebook = self._server.workspace.get_notebook_document(cell_uri=document)
@@ -90,11 +106,20 @@ class Desk:
         """What the file's present text gives; None for a file that is not open."""
         if file not in self._open:
             return None
-        text = self._text(file)
-        known = self._known.get(file)
-        if known is None or known[0] != text.raw:
-            known = self._known[file] = text.raw, self._analysed(text)
-        return known[1]
+        self._notice()
+        if file not in self._known:
+            self._known[file] = self._analysed(self._text(file))
+            self._uses[file] = self._known[file].uses
+        return self._known[file]
+
+    def _notice(self) -> None:
+        """Forget the checks of files whose text changed, and those in which these texts had a say."""
+        for file in self._open:
+            text = self._text(file)
+            if self._texts.get(file) != text.raw:
+                self._texts[file] = text.raw
+                for stale in (file, *self.dependents(file)):
+                    self._known.pop(stale, None)
 
     def fixed(self, file: str) -> list[types.TextDocumentEdit]:
         """The edits of all safe fixes, document by document."""
@@ -102,7 +127,7 @@ class Desk:
             return []
         text = self._text(file)
         try:
-            done = self._run(text, Wanted(stdin=text.raw, fixes=True, jobs=1))
+            done = self._run(text, fixes=True)
         except (UsageError, SourceError):
             return []
         edits: dict[str, list[types.TextEdit]] = {}
@@ -125,7 +150,8 @@ class Desk:
             return Analysis(self._sheet(text, empty), complaints=(f"{text.path.name} {error}",))
         sheet = self._sheet(text, source)
         try:
-            done = self._run(text, Wanted(stdin=text.raw, jobs=1))
+            docs = Resolver({}, self._folder(text.path)).top().settings.docs_url or published()
+            done = self._run(text)
         except UsageError as error:
             return Analysis(sheet, complaints=(str(error),))
         report = done.report
@@ -135,12 +161,19 @@ class Desk:
             report.edits,
             {path: found for path, found in report.texts.items() if isinstance(found, Source)},
             self._folder(text.path),
+            done.uses,
+            docs,
             tuple(f"{problem.path}: {problem.message}" for problem in report.problems),
         )
 
-    def _run(self, text: _Text, wanted: Wanted) -> Run:
+    def _run(self, text: _Text, *, fixes: bool = False) -> Run:
         folder = self._folder(text.path)
-        return run([str(text.path)], Resolver({}, folder), folder, wanted)
+        resolver = Resolver({}, folder)
+        unsaved = {other.path: other.raw for other in map(self._text, self._open) if other.path != text.path}
+        wanted = Wanted(
+            stdin=text.raw, fixes=fixes, jobs=1, unsaved=unsaved, narrowing=narrowing(resolver.top(), folder)
+        )
+        return run([str(text.path)], resolver, folder, wanted)
 
     def _folder(self, path: Path) -> Path:
         """The folder of the workspace that holds a file, as the working directory of a run."""
@@ -152,8 +185,7 @@ class Desk:
         return path.parent
 
     def _text(self, file: str) -> _Text:
-        place = to_fs_path(file)
-        path = Path(os.path.abspath(place)) if place else Path.cwd() / "untitled.py"
+        path = _path(file)
         workspace = self._server.workspace
         notebook = workspace.get_notebook_document(notebook_uri=file)
         if notebook is None:
@@ -167,6 +199,11 @@ class Desk:
 
     def _sheet(self, text: _Text, source: Source) -> Sheet:
         return Sheet(source, text.uris, self._server.workspace.position_codec.client_num_units, text.newline)
+
+
+def _path(file: str) -> Path:
+    place = to_fs_path(file)
+    return Path(os.path.abspath(place)) if place else Path.cwd() / "untitled.py"
 
 
 def _encoded(text: str) -> bytes:

@@ -14,8 +14,8 @@ from amplint.adapters import answers
 from amplint.adapters.desk import Analysis, Desk
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.amplint"
-# Seconds without a further change before a changed file is checked.
-PAUSE = 0.2
+# Seconds without a further change before a changed file is checked, and the files that its text has a say in.
+PAUSE, LONG_PAUSE = 0.2, 1.0
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[
         types.NotebookDocumentFilterWithNotebook(
@@ -41,6 +41,12 @@ class Server(LanguageServer):
             earlier.cancel()
         self._waiting[file] = asyncio.ensure_future(self._check(file, pause))
 
+    def expect_changed(self, file: str) -> None:
+        """Check a file that is being edited once its editor rests, and then those that depend on it."""
+        self.expect(file, PAUSE)
+        for other in self.desk.dependents(file):
+            self.expect(other, LONG_PAUSE)
+
     def expect_all(self) -> None:
         """Check every open file again: what one of them says may follow from another."""
         self.desk.forget()
@@ -63,6 +69,8 @@ class Server(LanguageServer):
         """Take back what was said about a file that is open no more."""
         if (plan := self._waiting.pop(file, None)) is not None:
             plan.cancel()
+        for other in self.desk.dependents(file):
+            self.expect(other)
         self.desk.close(file)
         for uri in documents:
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
@@ -110,7 +118,7 @@ def _listen(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
         if server.desk.is_open(params.text_document.uri):
-            server.expect(params.text_document.uri, PAUSE)
+            server.expect_changed(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(_: types.DidSaveTextDocumentParams) -> None:
@@ -129,7 +137,7 @@ def _listen_to_notebooks(server: Server) -> None:
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeNotebookDocumentParams) -> None:
-        server.expect(params.notebook_document.uri, PAUSE)
+        server.expect_changed(params.notebook_document.uri)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
     def saved(_: types.DidSaveNotebookDocumentParams) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from amplint.cli.main import CLEAN, FAILED
 from amplint.cli.parser import add_options, given_values
 from amplint.config.load import Resolver
+from amplint.config.usage import UsageError
 from amplint.engine.narrow import baseline_file
 from amplint.engine.outcome import Wanted
 from amplint.engine.tree import run as run_tree
@@ -38,19 +39,32 @@ def run(options: argparse.Namespace) -> int:
     report = run_tree(options.paths or ["."], resolver, cwd, Wanted()).report
     for problem in report.problems:
         print(f"amplint: {problem.path}: {problem.message}", file=sys.stderr)
-    if options.action == "write":
-        baseline.write(file, baseline.of_report(report, file.parent))
-        print(f"{file}: {len(report.findings)} findings are known now.", file=sys.stderr)
-        if not resolver.top().settings.baseline:
-            print(f'Set `baseline = "{file.name}"` in the configuration to use it.', file=sys.stderr)
-    else:
-        _prune(file, report)
+    shown = file.relative_to(cwd) if file.is_relative_to(cwd) else file
+    said = _written(file, report) if options.action == "write" else _pruned(file, report)
+    print(f"{shown}: {said}", file=sys.stderr)
+    if options.action == "write" and not resolver.top().settings.baseline:
+        print(f'Set `baseline = "{shown.as_posix()}"` in the configuration to use it.', file=sys.stderr)
     return FAILED if report.problems else CLEAN
 
 
-def _prune(file: Path, report: Report) -> None:
+def _written(file: Path, report: Report) -> str:
+    """Write down what was found; what is known of files that were not looked at stays."""
+    new = baseline.of_report(report, file.parent)
+    try:
+        others = baseline.elsewhere(baseline.read(file), report, file.parent)
+    except UsageError:  # there is none yet, or none that can be read: this one takes its place
+        others = baseline.Baseline()
+    baseline.write(file, baseline.Baseline(new.counts + others.counts))
+    elsewhere = f" ({others.counts.total()} more in files not looked at)" if others.counts else ""
+    return f"{_findings(new.counts.total())} known now{elsewhere}."
+
+
+def _pruned(file: Path, report: Report) -> str:
     old = baseline.read(file)
     new = baseline.pruned(old, report, file.parent)
     baseline.write(file, new)
-    dropped = old.counts.total() - new.counts.total()
-    print(f"{file}: {dropped} findings dropped, {new.counts.total()} still known.", file=sys.stderr)
+    return f"{_findings(old.counts.total() - new.counts.total())} dropped, {new.counts.total()} still known."
+
+
+def _findings(number: int) -> str:
+    return f"{number} finding{'' if number == 1 else 's'}"

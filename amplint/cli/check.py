@@ -3,12 +3,13 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplint.cli.main import CLEAN, FAILED, FOUND
 from amplint.cli.outputs import parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
 from amplint.cli.progress import progress
-from amplint.config.load import Resolver
+from amplint.config.load import Resolved, Resolver
 from amplint.config.settings import Settings
 from amplint.config.usage import UsageError
 from amplint.engine.outcome import Wanted
@@ -16,6 +17,9 @@ from amplint.engine.tree import Run
 from amplint.engine.tree import run as run_tree
 from amplint.model.finding import Severity
 from amplint.report.report import Report
+
+if TYPE_CHECKING:
+    from amplint.engine.narrow import Narrowing
 
 _RANKS = {Severity.ADVICE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 _STDIN = "-"
@@ -50,14 +54,11 @@ def run(options: argparse.Namespace) -> int:
         migrations_only=settings.migrations_only,
         jobs=_jobs(settings.jobs),
         caches=not settings.no_cache,
+        narrowing=_narrowing(resolver.top(), cwd),
     )
     with progress("checking", is_wanted=not settings.quiet):
         done = run_tree(paths, resolver, cwd, wanted)
     report = done.report
-    if settings.baseline or settings.diff_base:
-        from amplint.engine.narrow import narrow
-
-        narrow(report, resolver.top())
     if settings.add_ignore:
         return _add_ignores(report, cwd)
     if settings.diff:
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         if stdin is not None:
             _print_text(done, stdin)
     if not settings.diff and not (settings.fix and stdin is not None):
-        write_all(report, outputs, settings.color, is_statistics=settings.statistics)
+        write_all(report, outputs, settings)
     _say(report, settings)
     if settings.diff:
         return FAILED if report.problems else FOUND if done.changed and not settings.exit_zero else CLEAN
@@ -124,6 +125,14 @@ def _input(paths: list[str], settings: Settings) -> tuple[list[str], bytes | Non
     if len(paths) > 1:
         raise UsageError("- stands for standard input, so no other path can be given beside it")
     return [settings.stdin_filename or "stdin.py"], sys.stdin.buffer.read()
+
+
+def _narrowing(top: Resolved, cwd: Path) -> "Narrowing | None":
+    if not top.settings.baseline and not top.settings.diff_base:
+        return None
+    from amplint.engine.narrow import narrowing
+
+    return narrowing(top, cwd)
 
 
 def _jobs(text: str) -> int | None:

@@ -9,12 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TextIO
 
-from amplint.config.settings import FORMATS
+from amplint.config.settings import FORMATS, Settings
 from amplint.config.usage import UsageError, did_you_mean
 from amplint.report.look import Look, look_of
+from amplint.report.pages import published
 from amplint.report.report import Report
 
 _WITH_PAGES = frozenset({"sarif"})
+_WITHOUT_LINKS = frozenset({"github", "gitlab", "junit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +45,21 @@ def parse_outputs(text: str, file: str | None) -> list[Output]:
     return outputs
 
 
-def write_all(report: Report, outputs: list[Output], color: str, *, is_statistics: bool) -> None:
+def write_all(report: Report, outputs: list[Output], settings: Settings) -> None:
     """Write the report to every output. Raises UsageError where a file cannot be written."""
+    if report.findings and any(output.format not in _WITHOUT_LINKS for output in outputs):
+        report.docs = settings.docs_url or published()
     if any(output.format in _WITH_PAGES for output in outputs):
         from amplint.rules.catalogue import catalogue
 
         report.pages = {rule.code: rule.page for rule in catalogue()}
     for output in outputs:
         name = output.format
-        if is_statistics and name in ("text", "concise"):
+        if settings.statistics and name in ("text", "concise"):
             name = "statistics"
         writer = import_module(f"amplint.report.{name.replace('-', '_')}")
         with _opened(output.file) as stream:
-            writer.write(report, stream, _look(stream, output, color, os.environ))
+            writer.write(report, stream, _look(stream, output, settings.color, os.environ))
 
 
 def _look(stream: TextIO, output: Output, color: str, environment: Mapping[str, str]) -> Look:

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     sightings = [sighting for trace in traces for sighting in trace.sightings] + disagreements(traces)
     report = Report(findings=findings.of(sightings), texts=findings.texts, folder=cwd)
     report.checked = len(findings.texts)
-    write_all(report, outputs, settings.color, is_statistics=False)
+    write_all(report, outputs, settings)
     if not settings.quiet:
         _summarise(traces, report)
     if report.findings:

@@ -169,6 +169,12 @@ class Settings:
         is_key=False,
         metavar="FILE",
     )
+    docs_url: str | None = option(
+        Kind.TEXT,
+        Group.OUTPUT,
+        "The address of a built copy of this documentation, which findings then link to.",
+        example='"https://docs.example.com/amplint/"',
+    )
     color: str = option(
         Kind.TEXT,
         Group.OUTPUT,
@@ -198,10 +204,13 @@ class Settings:
     baseline: str | None = option(
         Kind.TEXT,
         Group.ADOPTION,
-        "A file of known findings that are not reported, relative to the configuration file.",
+        "A file of known findings that are neither reported nor fixed, relative to the configuration file.",
         "--baseline",
         metavar="FILE",
         example='"amplint-baseline.json"',
+    )
+    no_baseline: bool = switch(
+        Group.ADOPTION, "Report and fix what the baseline knows, too.", "--no-baseline", is_key=False
     )
     add_ignore: bool = switch(
         Group.ADOPTION,
@@ -212,7 +221,7 @@ class Settings:
     diff_base: str | None = option(
         Kind.TEXT,
         Group.ADOPTION,
-        "Report only findings on lines changed since this git revision.",
+        "Report and fix only findings on lines changed since this git revision.",
         "--diff-base",
         is_key=False,
         metavar="REVISION",
@@ -229,7 +238,7 @@ class Settings:
     extend: str | None = option(
         Kind.TEXT,
         Group.RUN,
-        "A configuration file whose values hold where this one has none.",
+        "A configuration file whose values hold where this one has none; its paths count from this file's folder.",
         example='"../amplint.toml"',
     )
     required_version: str | None = option(

@@ -41,11 +41,21 @@ class FixPolicy:
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """One file as it was last checked, with the findings in it that nothing silences."""
+    """One file as it was last checked, with the findings in it that nothing silences.
+
+    Those in spared are known or stand on lines that nobody asked about: they count, but they are not fixed.
+    """
 
     source: Source
     facts: Facts
     findings: tuple[Finding, ...]
+    spared: frozenset[Finding] = frozenset()
+
+    def objection(self, finding: Finding, policy: FixPolicy) -> str | None:
+        """Why the finding's fix is not to be applied here, or None."""
+        if finding in self.spared:
+            return "the finding is known, or its line did not change"
+        return policy.objection(finding)
 
     @cached_property
     def suppressions(self) -> Suppressions:

@@ -100,7 +100,7 @@ class _Run:
                     yield Waiting(finding, self._reason(file, finding))
 
     def _reason(self, file: CheckedFile, finding: Finding) -> str:
-        refused = self.policy.objection(finding)
+        refused = file.objection(finding, self.policy)
         if refused is not None:
             return refused
         edits = file.rendered(finding)
@@ -118,7 +118,7 @@ class _Run:
         taken: set[Edit] = set()
         found: list[Chosen] = []
         for finding in findings:
-            if finding in self.rejected or self.policy.objection(finding) is not None:
+            if finding in self.rejected or file.objection(finding, self.policy) is not None:
                 continue
             edits = file.rendered(finding)
             if isinstance(edits, Refusal) or not edits:

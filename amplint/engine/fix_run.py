@@ -3,8 +3,9 @@
 Writes nothing.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix import FixResult, fix_files
@@ -14,13 +15,18 @@ from amplint.model.finding import Finding
 from amplint.model.span import Span
 from amplint.source.text import Source
 
+if TYPE_CHECKING:
+    from amplint.engine.narrow import Narrowing
 
-def fix_run(session: Session, sources: Mapping[Path, Source], policy: FixPolicy) -> FixResult:
-    """Check the named files again and fix what the policy lets through.
+
+def fix_run(
+    session: Session, sources: Mapping[Path, Source], policy: FixPolicy, narrowing: "Narrowing | None" = None
+) -> FixResult:
+    """Check the named files again and fix what the policy lets through, and nothing that narrowing leaves out.
 
     sources are those files whose text may change, and those whose check may report something in them.
     """
-    run = _FixRun(session, sources)
+    run = _FixRun(session, sources, narrowing)
     return fix_files(run.files(session, sources), policy, run.recheck)
 
 
@@ -32,8 +38,9 @@ def checked_files(session: Session, sources: Mapping[Path, Source]) -> dict[str,
 class _FixRun:
     """The named files by the path that findings give, who reported into whom, and which rules failed on them."""
 
-    def __init__(self, session: Session, sources: Mapping[Path, Source]) -> None:
+    def __init__(self, session: Session, sources: Mapping[Path, Source], narrowing: "Narrowing | None" = None) -> None:
         self._session = session
+        self._narrowing = narrowing
         self._sources = dict(sources)
         self._places = {source.path: path for path, source in sources.items()}
         self._reporters: dict[str, set[str]] = {}
@@ -67,10 +74,17 @@ class _FixRun:
                 inside.setdefault(finding.path, {})[finding] = None
                 self._reporters.setdefault(finding.path, set()).add(source.path)
         return {
-            source.path: CheckedFile(source, facts[source.path], tuple(sorted(inside[source.path], key=_order)))
+            source.path: self._checked(source, facts[source.path], inside[source.path])
             for source in sources.values()
             if source.path in facts
         }
+
+    def _checked(self, source: Source, facts: Facts, findings: Iterable[Finding]) -> CheckedFile:
+        ordered = tuple(sorted(findings, key=_order))
+        if self._narrowing is None:
+            return CheckedFile(source, facts, ordered)
+        spared = frozenset(ordered).difference(self._narrowing.wanted(ordered, {source.path: source}))
+        return CheckedFile(source, facts, ordered, spared)
 
     def _closed(self, shown: set[str]) -> set[str]:
         """These files and all that reported into the same files: the findings of a file are known by all reporters."""

@@ -39,6 +39,13 @@ class Surroundings:
         """The project in which a folder lies, where something tells it."""
         return folders.project_root(folder, self.cwd, self.walked)
 
+    def shown(self, path: Path) -> str:
+        """The path of a file as the user gave it or would."""
+        named = self.named.get(path)
+        if named is not None:
+            return named
+        return str(path.relative_to(self.cwd) if path.is_relative_to(self.cwd) else path)
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -119,7 +126,9 @@ class Linker:
 
     def importers(self, path: Path) -> list[Facts]:
         """The facts of the project's files that import a file and may concern AMP, in order of their paths."""
-        found = (self.facts_of(importer) for importer in self.importer_paths(path))
+        paths = self.importer_paths(path)
+        self._uses[path].update(paths)
+        found = (self.facts_of(importer) for importer in paths)
         return [facts for facts in found if facts is not None]
 
     def importer_paths(self, path: Path) -> list[Path]:
@@ -131,9 +140,10 @@ class Linker:
 
     def _importers_in(self, root: Path) -> dict[Path, list[Path]]:
         importers: defaultdict[Path, list[Path]] = defaultdict(list)
-        for path in sorted(self._around.project_files(root)):
+        unsaved = (path for path in self._overlay if path.is_relative_to(root))
+        for path in sorted({*self._around.project_files(root), *unsaved}):
             try:
-                program = source_from_bytes(read_bytes(path), str(path)).program
+                program = self._source(path).program
             except SourceError:
                 continue
             place = self._place(path, program)
@@ -145,21 +155,18 @@ class Linker:
 
     def _read(self, path: Path) -> Facts | None:
         try:
-            if path in self._overlay:
-                return self._build(path, self._overlay[path])
-            raw = read_bytes(path)
+            raw = self._overlay[path].raw if path in self._overlay else read_bytes(path)
             if path.name != "__init__.py" and not may_concern(raw) and not may_matter(raw):
                 return None
-            return self._build(path, source_from_bytes(raw, self._shown(path)))
+            return self._build(path, self._source(path, raw))
         except (SourceError, SyntaxFaultError, RecursionError):
             return None
 
-    def _shown(self, path: Path) -> str:
-        named = self._around.named.get(path)
-        if named is not None:
-            return named
-        cwd = self._around.cwd
-        return str(path.relative_to(cwd) if path.is_relative_to(cwd) else path)
+    def _source(self, path: Path, raw: bytes | None = None) -> Source:
+        """What counts as the text of a file. Raises SourceError."""
+        if path in self._overlay:
+            return self._overlay[path]
+        return source_from_bytes(read_bytes(path) if raw is None else raw, self._around.shown(path))
 
     def _place(self, path: Path, program: str) -> _Place:
         imported = imports_in(program)

@@ -1,7 +1,9 @@
 """What a run asks of each file and what comes back, in forms that travel between processes; does nothing itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding, Problem
@@ -10,10 +12,17 @@ from amplint.source.discover import FoundFile
 from amplint.source.suppress import Silenced
 from amplint.source.text import Source, read_bytes
 
+if TYPE_CHECKING:
+    from amplint.engine.narrow import Narrowing
+
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run is to do beside checking: stdin is the text of the one file named `-`."""
+    """What a run is to do beside checking.
+
+    stdin is the text of the one file named `-`; unsaved are texts of other files that count instead of those on disk;
+    narrowing says what is left out of the report, and not fixed.
+    """
 
     stdin: bytes | None = None
     fixes: bool = False
@@ -21,6 +30,8 @@ class Wanted:
     migrations_only: bool = False
     jobs: int | None = None
     caches: bool = False
+    unsaved: Mapping[Path, bytes] = field(default_factory=dict)
+    narrowing: "Narrowing | None" = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ Writes nothing and walks no folder.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -22,7 +23,7 @@ from amplint.rules.registry import all_rules
 from amplint.source.discover import discover
 from amplint.source.prefilter import may_concern
 from amplint.source.suppress import Silenced
-from amplint.source.text import Source, SourceError, read_bytes
+from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
 from amplint.syntax.lower import SyntaxFaultError
 
 SYNTAX_CODE = "AMP000"
@@ -54,11 +55,16 @@ class Checked:
 class Session:
     """The state of a run in one process: its settings, its files (named), and the files linked to them.
 
-    overlay holds sources that count instead of what is on disk.
+    unsaved holds texts that count instead of what is on disk; overlay, over those, sources.
     """
 
     def __init__(
-        self, setup: Setup, project: Project, shelf: Shelf | None = None, overlay: Mapping[Path, Source] | None = None
+        self,
+        setup: Setup,
+        project: Project,
+        shelf: Shelf | None = None,
+        overlay: Mapping[Path, Source] | None = None,
+        unsaved: Mapping[Path, bytes] | None = None,
     ) -> None:
         self._setup = setup
         self._project = project
@@ -68,11 +74,13 @@ class Session:
         around = Surroundings(
             setup.cwd, project.named, setup.check_settings, setup.source_roots, self._project_files, project.walked
         )
-        self.linker = Linker(around, self._shelf, overlay)
+        self._unsaved = unsaved or {}
+        texts = dict(_sources(self._unsaved, around))
+        self.linker = Linker(around, self._shelf, {**texts, **(overlay or {})})
 
     def with_overlay(self, overlay: Mapping[Path, Source]) -> "Session":
         """A session that sees other sources in some places, and has forgotten what followed from the old ones."""
-        return Session(self._setup, self._project, self._shelf, overlay)
+        return Session(self._setup, self._project, self._shelf, overlay, self._unsaved)
 
     def check(self, path: Path, source: Source) -> Checked:
         """The findings of a named file whose bytes may concern AMP."""
@@ -134,6 +142,13 @@ class Session:
             found = discover([str(root)], self._setup.cwd, self._setup.limits()).files
             return [file.path for file in found if _may_concern(file.path)]
         return [path for path in sorted(root.glob("*.py")) if _may_concern(path)]
+
+
+def _sources(unsaved: Mapping[Path, bytes], around: Surroundings) -> Iterator[tuple[Path, Source]]:
+    """The texts as sources, those apart that are none."""
+    for path, raw in unsaved.items():
+        with suppress(SourceError):
+            yield path, source_from_bytes(raw, around.shown(path))
 
 
 def _may_concern(path: Path) -> bool:

@@ -36,7 +36,9 @@ class Setup:
         if not self._rule_names:
             from amplint.rules.catalogue import catalogue
 
-            self._rule_names = [RuleName(rule.code, rule.name, rule.is_default, rule.is_preview) for rule in catalogue()]
+            self._rule_names = [
+                RuleName(rule.code, rule.name, rule.is_default, rule.is_preview) for rule in catalogue()
+            ]
         return self._rule_names
 
     def check_selectors(self) -> None:

@@ -29,10 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Run:
-    """The report of a run, and the files whose text its fixes changed: (place, old source, new source)."""
+    """The report of a run, and the files whose text its fixes changed: (place, old source, new source).
+
+    uses are all other files that were looked at.
+    """
 
     report: Report
     changed: list[tuple[Path, Source, Source]] = field(default_factory=list)
+    uses: frozenset[Path] = frozenset()
 
 
 def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> Run:
@@ -61,7 +65,12 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
         outcomes = [known[reading.file.path] for reading in readings]
         if cache is not None:
             remember(cache, ())
-    return _merged(report, setup, outcomes) if outcomes else Run(report)
+    done = _merged(report, setup, outcomes) if outcomes else Run(report)
+    if wanted.narrowing is not None:
+        from amplint.engine.narrow import narrow
+
+        narrow(report, wanted.narrowing)
+    return done
 
 
 def _project(files: Sequence[FoundFile], paths: Sequence[str], readings: Sequence[Reading], cwd: Path) -> "Project":
@@ -178,4 +187,4 @@ def _merged(report: Report, setup: Setup, outcomes: list[Outcome]) -> Run:
     order = {outcome.shown: number for number, outcome in enumerate(outcomes)}
     report.findings = sorted(findings, key=lambda f: (order.get(f.path, len(order)), f.path, f.span, f.code))
     report.texts, report.edits = texts, edits
-    return Run(report, changed)
+    return Run(report, changed, frozenset().union(*(outcome.uses for outcome in outcomes)))

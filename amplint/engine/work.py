@@ -19,7 +19,7 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
     """An outcome for each file, in their order."""
-    session = Session(setup, project)
+    session = Session(setup, project, unsaved=wanted.unsaved)
     outcomes = [_outcome(session, reading) for reading in readings]
     if outcomes:
         outcomes[0].seconds = session.seconds
@@ -93,7 +93,7 @@ def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wan
     outcomes: list[Outcome] = []
 
     def fill() -> None:
-        outcomes.extend(_fixed(Session(setup, project), readings, wanted))
+        outcomes.extend(_fixed(Session(setup, project, unsaved=wanted.unsaved), readings, wanted))
 
     problems = _faults(fill, readings[0].file.display)
     if problems:
@@ -111,7 +111,7 @@ def _fixed(session: Session, readings: Sequence[Reading], wanted: Wanted) -> Ite
             problem = Problem(reading.file.display, str(error))
             yield Outcome(reading.file.path, reading.file.display, problems=[problem])
     policy = FixPolicy(wanted.allows_unsafe, wanted.migrations_only)
-    result = fix_run(session, sources, policy)
+    result = fix_run(session, sources, policy, wanted.narrowing)
     fixed = {path: result.files[source.path].source for path, source in sources.items() if source.path in result.files}
     after = session.with_overlay(fixed)
     for path, before in sources.items():
@@ -122,7 +122,8 @@ def _fixed(session: Session, readings: Sequence[Reading], wanted: Wanted) -> Ite
         outcome.refused = [
             (waiting.finding, waiting.reason)
             for waiting in result.waiting
-            if waiting.finding.path == source.path and policy.objection(waiting.finding) is None
+            if waiting.finding.path == source.path
+            and result.files[source.path].objection(waiting.finding, policy) is None
         ]
         yield outcome
 

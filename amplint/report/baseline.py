@@ -70,6 +70,15 @@ def write(file: Path, baseline: Baseline) -> None:
         raise UsageError(f"baseline {file}: cannot be written: {error.strerror}") from error
 
 
+def elsewhere(baseline: Baseline, report: Report, root: Path) -> Baseline:
+    """What a baseline knows of files that a report did not look at, and that still exist."""
+    looked_at = {from_root(report, path, root) for path in report.files}
+    kept = {
+        key: count for key, count in baseline.counts.items() if key[0] not in looked_at and (root / key[0]).exists()
+    }
+    return Baseline(Counter(kept))
+
+
 def pruned(baseline: Baseline, report: Report, root: Path) -> Baseline:
     """The baseline without what no longer occurs in the files of a report and without files that are gone."""
     now = of_report(report, root).counts

@@ -5,7 +5,7 @@ from typing import TextIO
 from amplint.model.edit import Applicability
 from amplint.report.look import Look
 from amplint.report.paint import Row, paint
-from amplint.report.report import Report
+from amplint.report.report import Report, links
 from amplint.report.text import location
 
 
@@ -17,4 +17,4 @@ def write(report: Report, stream: TextIO, look: Look) -> None:
         mark = "[*] " if is_fixable else ""
         where = location(report, finding.path, finding.span)
         rows.append([(where, "path"), (": ", ""), (finding.code, finding.severity), (f" {mark}{finding.message}", "")])
-    paint(rows, stream, look)
+    paint(rows, stream, look, links(report))

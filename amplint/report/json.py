@@ -27,7 +27,7 @@ def record(report: Report, finding: Finding) -> dict[str, Any]:
         "filename": absolute(report, finding.path),
         **locations(report, finding.path, finding.span),
         "fix": _fix(report, finding),
-        "url": rule_url(finding.code, finding.name),
+        "url": rule_url(report.docs, finding.code, finding.name),
         "notes": [
             {
                 "message": note.message,

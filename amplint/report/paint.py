@@ -3,7 +3,7 @@
 rich is imported only where colour is wanted.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from amplint.report.look import Look
@@ -24,8 +24,11 @@ _STYLES = {
 }
 
 
-def paint(rows: Iterable[Row], stream: TextIO, look: Look) -> None:
-    """Write rows, one a line. Unknown styles are the reader's mistake and raise KeyError."""
+def paint(rows: Iterable[Row], stream: TextIO, look: Look, links: Mapping[str, str] | None = None) -> None:
+    """Write rows, one a line; on a terminal the texts that links name lead to an address.
+
+    Unknown styles are the caller's mistake and raise KeyError.
+    """
     if not look.is_colored:
         for row in rows:
             stream.write("".join(text for text, _ in row).rstrip() + "\n")
@@ -34,5 +37,11 @@ def paint(rows: Iterable[Row], stream: TextIO, look: Look) -> None:
     from rich.text import Text
 
     console = Console(file=stream, force_terminal=True, highlight=False, soft_wrap=True, color_system="standard")
+    addresses = links or {} if look.width is not None else {}
     for row in rows:
-        console.print(Text.assemble(*((text, _STYLES[style]) for text, style in row)), soft_wrap=True)
+        parts = ((text, _style(_STYLES[style], addresses.get(text))) for text, style in row)
+        console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def _style(style: str, address: str | None) -> str:
+    return f"{style} link {address}".strip() if address else style

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from amplint.model.edit import Applicability, Edit, FixKind
 from amplint.model.finding import Finding, Problem
+from amplint.report.pages import rule_url
 
 
 class Text(Protocol):
@@ -37,7 +38,8 @@ class Report:
 
     findings are ordered by path and place; files are the paths that were looked at, checked is their number. texts
     hold the files of findings and notes by path; edits are the rendered fixes. folder is the working directory that
-    paths are relative to; pages are the texts of rules by code, where a format asked for them. known and unchanged
+    paths are relative to; pages are the texts of rules by code, and docs the address of the documentation, where a
+    format asked for them. known and unchanged
     count findings that were left out: those of a baseline, and those on lines that did not change. seconds say
     what took how long, over all processes.
     """
@@ -53,6 +55,7 @@ class Report:
     assumes_target: bool = False
     folder: Path = field(default_factory=Path)
     pages: Mapping[str, str] = field(default_factory=dict)
+    docs: str | None = None
     known: int = 0
     unchanged: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
@@ -60,6 +63,12 @@ class Report:
     def waiting(self, applicability: Applicability) -> list[Finding]:
         """The findings whose fix could be applied, if that were asked for."""
         return [found for found in self.findings if found.fix and found.fix.applicability is applicability]
+
+
+def links(report: Report) -> dict[str, str]:
+    """The address of the page of each rule that was found, by code."""
+    found = {finding.code: rule_url(report.docs, finding.code, finding.name) for finding in report.findings}
+    return {code: url for code, url in found.items() if url is not None}
 
 
 def place(report: Report, path: str, line: int) -> tuple[int | None, int]:

@@ -57,7 +57,7 @@ def _rule(report: Report, code: str, name: str, severity: Severity) -> dict[str,
         "defaultConfiguration": {"level": _LEVELS[severity]},
         "properties": {"tags": ["pytorch", "mixed-precision"], "kebabName": name},
     }
-    url = rule_url(code, name)
+    url = rule_url(report.docs, code, name)
     return rule | {"helpUri": url} if url else rule
 
 

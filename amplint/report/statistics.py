@@ -6,7 +6,7 @@ from typing import TextIO
 from amplint.model.edit import Applicability
 from amplint.report.look import Look
 from amplint.report.paint import Row, paint
-from amplint.report.report import Report
+from amplint.report.report import Report, links
 
 
 def write(report: Report, stream: TextIO, look: Look) -> None:
@@ -19,4 +19,4 @@ def write(report: Report, stream: TextIO, look: Look) -> None:
     for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         mark = f"  [{fixable[code]} fixable]" if fixable[code] else ""
         rows.append([(f"{count:>{width}}  ", ""), (code, severities[code]), (f"  {name}", ""), (mark, "fix")])
-    paint(rows, stream, look)
+    paint(rows, stream, look, links(report))

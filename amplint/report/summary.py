@@ -29,6 +29,8 @@ def summary(report: Report, *, target: str, is_diff: bool = False) -> Iterator[s
         has_safe = any(_is_waiting_repair(found.fix) for found in report.waiting(Applicability.SAFE))
         flag = "" if has_safe else "--unsafe-fixes "
         yield f"Judge the repairs on a real run before applying them: amplint verify {flag}SCRIPT"
+    if report.findings and not report.docs:
+        yield f"More about a rule: amplint rule {report.findings[0].code}"
     if report.assumes_target:
         yield f"No torch version is stated, so {target} is assumed; set `target-torch` to change that."
 

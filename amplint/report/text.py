@@ -11,7 +11,7 @@ from amplint.model.span import Span
 from amplint.report.excerpt import excerpt
 from amplint.report.look import Look
 from amplint.report.paint import Row, paint
-from amplint.report.report import Report, place
+from amplint.report.report import Report, links, place
 
 _TAGS = {Applicability.SAFE: "[fixable]", Applicability.UNSAFE: "[fixable, unsafe]", Applicability.DISPLAY: ""}
 _UNLIMITED = 200
@@ -36,7 +36,7 @@ def write(report: Report, stream: TextIO, look: Look) -> None:
         if number:
             rows.append([])
         rows += _rows(report, finding, look)
-    paint(rows, stream, look)
+    paint(rows, stream, look, links(report))
 
 
 def location(report: Report, path: str, span: Span) -> str:
@@ -121,5 +121,15 @@ def _block_rows(report: Report, block: list[_Mark], gutter: int, severity: str, 
             yield [(f"{mark.row:>{gutter}} | ", "gutter"), (part.text, "")]
         shown_row = mark.row
         sign, style = ("^", severity) if mark.is_own else ("-", "note")
-        label = f" {mark.label}" if mark.label else ""
-        yield [(" " * gutter + " | ", "gutter"), (" " * part.start + sign * part.length + label, style)]
+        lead = (" " * gutter + " | ", "gutter")
+        for text_row in _labelled(" " * part.start + sign * part.length, mark.label, width):
+            yield [lead, (text_row, style)]
+
+
+def _labelled(marks: str, label: str, width: int) -> list[str]:
+    """The marks with their label behind them, or below them where it would not fit the width."""
+    beside = f"{marks} {label}".rstrip()
+    if len(beside) <= width:
+        return [beside]
+    indent = " " * min(len(marks) - len(marks.lstrip()), max(width - len(label), 0))
+    return [marks, *textwrap.wrap(label, width, initial_indent=indent, subsequent_indent=indent)]

@@ -37,7 +37,7 @@ def _git(folder: Path, *arguments: str) -> None:
 def test_a_baseline_hides_what_is_known(tree: Path) -> None:
     done = amplint("baseline", "write", *FLAGS, cwd=tree)
     assert done.returncode == 0
-    assert "amplint-baseline.json: 2 findings are known now." in done.stderr
+    assert "amplint-baseline.json: 2 findings known now." in done.stderr
     done = amplint("--baseline", "amplint-baseline.json", *FLAGS, cwd=tree)
     assert (done.returncode, done.stdout) == (0, "")
     assert "2 known findings of the baseline not shown." in done.stderr
@@ -61,10 +61,51 @@ def test_prune(tree: Path) -> None:
     amplint("baseline", "write", *FLAGS, cwd=tree)
     (tree / "a.py").write_text("import torch\n")
     done = amplint("baseline", "prune", "a.py", *FLAGS, cwd=tree)
-    assert "1 findings dropped, 1 still known." in done.stderr
+    assert "1 finding dropped, 1 still known." in done.stderr
     (tree / "b.py").unlink()
     amplint("baseline", "prune", *FLAGS, cwd=tree)
     assert json.loads((tree / "amplint-baseline.json").read_text()) == {"version": 1, "findings": {}}
+
+
+def test_a_baseline_is_written_folder_by_folder(tree: Path) -> None:
+    amplint("baseline", "write", "a.py", *FLAGS, cwd=tree)
+    done = amplint("baseline", "write", "b.py", *FLAGS, cwd=tree)
+    assert done.stderr == (
+        "amplint-baseline.json: 1 finding known now (1 more in files not looked at).\n"
+        'Set `baseline = "amplint-baseline.json"` in the configuration to use it.\n'
+    )
+    assert set(json.loads((tree / "amplint-baseline.json").read_text())["findings"]) == {"a.py", "b.py"}
+    (tree / "amplint-baseline.json").write_text("<<<<<<< HEAD")
+    assert amplint("baseline", "write", "b.py", *FLAGS, cwd=tree).returncode == 0
+    assert set(json.loads((tree / "amplint-baseline.json").read_text())["findings"]) == {"b.py"}
+
+
+def test_what_the_baseline_knows_is_not_fixed_unless_asked_for(tmp_path: Path) -> None:
+    old = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
+    (tmp_path / "old.py").write_text(old)
+    (tmp_path / "amplint.toml").write_text('baseline = "known.json"\n')
+    amplint("baseline", "write", cwd=tmp_path)
+    assert amplint("--fix", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "old.py").read_text() == old
+    (tmp_path / "old.py").write_text(f"{old}other = torch.cuda.amp.GradScaler(init_scale=8.0)\n")
+    assert "-scaler" not in amplint("--diff", cwd=tmp_path).stdout
+    done = amplint("--fix", cwd=tmp_path)
+    assert (tmp_path / "old.py").read_text() == f'{old}other = torch.amp.GradScaler("cuda", init_scale=8.0)\n'
+    assert "Fixed 1 finding: 1 migration.\nNo findings (1 file checked).\n1 known finding" in done.stderr
+    assert "not applied" not in done.stderr
+    assert amplint("--no-baseline", cwd=tmp_path).returncode == 1
+    assert amplint("--fix", "--no-baseline", cwd=tmp_path).returncode == 0
+    assert "cuda.amp" not in (tmp_path / "old.py").read_text()
+
+
+def test_equal_lines_are_fixed_beyond_the_number_that_is_known(tmp_path: Path) -> None:
+    line = "torch.cuda.amp.GradScaler()\n"
+    (tmp_path / "old.py").write_text(f"import torch\n{line}")
+    amplint("baseline", "write", cwd=tmp_path)
+    (tmp_path / "old.py").write_text(f"import torch\n{line}print()\n{line}{line}")
+    amplint("--fix", "--baseline", "amplint-baseline.json", cwd=tmp_path)
+    fixed = 'torch.amp.GradScaler("cuda")\n'
+    assert (tmp_path / "old.py").read_text() == f"import torch\n{line}print()\n{fixed}{fixed}"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"version": 9, "findings": {}}', '{"version": 1, "findings": {"a": 1}}'])
@@ -101,3 +142,14 @@ def test_only_changed_lines(tree: Path) -> None:
     done = amplint("--diff-base", "nonsense", cwd=tree)
     assert done.returncode == 2
     assert "'nonsense' is no revision" in done.stderr
+
+
+def test_only_changed_lines_are_fixed(tmp_path: Path) -> None:
+    old = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
+    (tmp_path / "old.py").write_text(old)
+    _git(tmp_path, "init", "-q")
+    _git(tmp_path, "add", ".")
+    _git(tmp_path, "commit", "-qm", "old")
+    (tmp_path / "old.py").write_text(f"{old}other = torch.cuda.amp.GradScaler()\n")
+    amplint("--fix", "--diff-base", "HEAD", cwd=tmp_path)
+    assert (tmp_path / "old.py").read_text() == f'{old}other = torch.amp.GradScaler("cuda")\n'

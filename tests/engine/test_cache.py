@@ -174,3 +174,18 @@ def test_only_the_newest_runs_are_kept(tree: Path) -> None:
         (tree / FOLDER / f"{number}.json").write_text("{}")
     lint(tree)
     assert len(list((tree / FOLDER).glob("*.json"))) == 16
+
+
+def test_a_change_in_a_file_that_imports_another_is_seen_in_that_one(tmp_path: Path) -> None:
+    (tmp_path / "make.py").write_text(
+        "import torch\n\ndef step(model, optimizer, batch):\n    scaler = torch.amp.GradScaler('cuda')\n"
+        "    scaler.scale(model(batch)).backward()\n    scaler.step(optimizer)\n    scaler.update()\n"
+    )
+    caller = "import torch.amp\nfrom make import step\n\ndef train(model, optimizer, loader):\n"
+    caller += "    for batch in loader:\n        optimizer.zero_grad()\n"
+    (tmp_path / "main.py").write_text(caller + "    step(model, optimizer, batch)\n")
+    make_old(tmp_path)
+    assert lint(tmp_path, "--select", "AMP208")[0] == []
+    (tmp_path / "main.py").write_text(caller + "        step(model, optimizer, batch)\n")
+    make_old(tmp_path)
+    assert lint(tmp_path, "--select", "AMP208")[0] == ["AMP208"]

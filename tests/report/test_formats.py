@@ -11,6 +11,8 @@ from typing import Any
 
 import jsonschema
 import pytest
+import sarif_pydantic
+from junitparser import JUnitXml
 
 from amplint.config.settings import FORMATS
 from amplint.report.fingerprint import fingerprints
@@ -69,6 +71,11 @@ def test_sarif_is_valid() -> None:
     if published:
         schema = json.loads(Path(published).read_text())
         jsonschema.validators.validator_for(schema)(schema).validate(log)
+
+
+def test_a_reader_of_sarif_reads_it() -> None:
+    (run,) = sarif_pydantic.Sarif.model_validate_json(_written("sarif")).runs
+    assert [result.rule_id for result in run.results or ()] == ["AMP201", "AMP202"]
 
 
 def test_sarif_says_everything() -> None:
@@ -160,6 +167,26 @@ def test_junit() -> None:
     assert "tr:ain.py:2:5: scaled here" in (failure.text or "")
     clean = ElementTree.fromstring(_written("junit", Report()))
     assert (clean.get("tests"), clean.get("failures")) == ("1", "0")
+
+
+def test_a_reader_of_junit_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "found.xml"
+    file.write_text(_written("junit"), encoding="utf-8")
+    report = JUnitXml.fromfile(str(file))
+    assert (report.tests, report.failures, report.errors) == (3, 2, 1)
+    names = [case.name for suite in report for case in suite]
+    assert names == ["AMP201 clip-of-scaled-gradients", "AMP202 step-without-update", "check"]
+
+
+def test_findings_link_to_the_pages_of_a_built_documentation() -> None:
+    report = sample()
+    assert json.loads(_written("json", report))[0]["url"] is None
+    report.docs = "https://docs.example.com/amplint/"
+    url = "https://docs.example.com/amplint/rules/AMP201-clip-of-scaled-gradients.html"
+    assert json.loads(_written("json", report))[0]["url"] == url
+    log = json.loads(_written("sarif", report))
+    jsonschema.Draft202012Validator(SARIF).validate(log)
+    assert log["runs"][0]["tool"]["driver"]["rules"][0]["helpUri"] == url
 
 
 def test_fingerprints_stay_while_lines_move(tmp_path: Path) -> None:

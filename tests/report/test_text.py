@@ -112,6 +112,7 @@ def test_summary() -> None:
         "1 fix can be applied with --fix.",
         "1 fix needs a choice that only a person can make.",
         "Judge the repairs on a real run before applying them: amplint verify SCRIPT",
+        "More about a rule: amplint rule AMP201",
     ]
     report.findings = []
     report.problems = []
