@@ -11,7 +11,8 @@ from amplint.config.load import Resolver
 from amplint.runtime.curves import Curve, curves_svg
 from amplint.runtime.drive import Driver
 from amplint.runtime.job import AMP_OFF, Program
-from amplint.runtime.laboratory import Conditions, Laboratory
+from amplint.runtime.laboratory import Laboratory
+from amplint.runtime.workshop import Conditions
 
 EXAMPLE = Path(__file__).parent / "examples"
 PICTURE = Path(__file__).parent / "pictures" / "runtime-report.svg"

@@ -12,7 +12,7 @@ from amplint.config.load import Resolver
 from amplint.config.usage import UsageError
 from amplint.engine.setup import Setup
 from amplint.report.report import Report
-from amplint.runtime.drive import Driver, RuntimeUnavailableError
+from amplint.runtime.drive import Driver, Run, RuntimeUnavailableError
 from amplint.runtime.job import Detail, Job
 from amplint.runtime.ranks import disagreements, run_ranks
 from amplint.runtime.trace import Trace
@@ -70,20 +70,22 @@ def _traces(options: argparse.Namespace) -> list[Trace]:
         threads=options.threads,
         device=options.device,
         is_output_shown=True,
+        is_every_event_kept=options.trace is not None,
     )
     try:
         with Driver(options.time_limit, show_steps) as driver:
             runs = run_ranks(driver, job, options.nproc) if options.nproc > 1 else [driver.run(job)]
             if options.trace is not None:
-                _keep(driver, options.trace)
+                _keep(runs, options.trace)
     except RuntimeUnavailableError as error:
         raise UsageError(str(error)) from error
     return [each.trace for each in runs]
 
 
-def _keep(driver: Driver, place: Path) -> None:
+def _keep(runs: list[Run], place: Path) -> None:
+    """The traces of the ranks one after the other; each begins with a record that names its rank."""
     try:
-        place.write_bytes(driver.last_trace())
+        place.write_bytes(b"".join(run.trace_file.read_bytes() for run in runs if run.trace_file.exists()))
     except OSError as error:
         raise UsageError(f"{place}: cannot be written: {error.strerror}") from error
 

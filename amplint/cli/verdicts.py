@@ -38,8 +38,11 @@ def _lines(fixed: Fixed, result: Experiment, runs: Sequence[tuple[str, Run]]) ->
     for note in result.notes:
         yield f"note: {note}"
     start = runs[0][1].trace.start if runs else {}
+    count = len({run.trace.start.get("rank") for _, run in runs})
+    ranks = f" of {count} ranks" if count > 1 else ""
+    number, torch = len(runs) // max(1, count), start.get("torch", "unknown")
     yield (
-        f"{len(runs)} runs on {start.get('device', 'no device')}, torch {start.get('torch', 'unknown')}, "
+        f"{number} runs{ranks} on {start.get('device', 'no device')}, torch {torch}, "
         f"seed {start.get('seed')}, {start.get('threads')} thread(s). No file was changed."
     )
 
@@ -81,6 +84,7 @@ def _run(variant: str, run: Run) -> dict[str, Any]:
     outcome = run.trace.outcome
     return {
         "variant": variant,
+        "rank": run.trace.start.get("rank", 0),
         "treatment": run.job.treatment.name,
         "detail": str(run.job.detail),
         "ending": str(outcome.ending),

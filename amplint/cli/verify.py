@@ -15,8 +15,9 @@ from amplint.config.usage import UsageError
 from amplint.report.report import Report
 from amplint.runtime.drive import Driver, RuntimeUnavailableError
 from amplint.runtime.experiment import AFTER, Case, Experiment, conduct
-from amplint.runtime.laboratory import Conditions, Laboratory
+from amplint.runtime.laboratory import Laboratory
 from amplint.runtime.page import draw_page
+from amplint.runtime.workshop import Conditions
 
 OPTIONS = RULES | {"unsafe_fixes", "migrations_only", "config", "isolated", "target_torch", "quiet"}
 

@@ -3,6 +3,7 @@
 This side of the tower imports no torch: the command line stays quick and survives whatever a run does.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from amplint.runtime.guest import STACK_FILE, trace_path
+from amplint.runtime.guest import stack_path, trace_path
 from amplint.runtime.job import Job
 from amplint.runtime.nursery import OUTPUT_FILE, OVERLAY_FILE
 from amplint.runtime.trace import Ending, Outcome, Trace, read_trace
@@ -39,6 +40,7 @@ class Run:
     trace: Trace
     output: str
     seconds: float
+    trace_file: Path
 
 
 class Driver:
@@ -46,7 +48,6 @@ class Driver:
 
     def __init__(self, time_limit: float, on_step: Progress | None = None) -> None:
         self.time_limit = time_limit
-        self._last_trace = b""
         self._on_step = on_step
         self._root = tempfile.TemporaryDirectory(prefix="amplint-")
         self._process: subprocess.Popen[str] | None = None
@@ -74,9 +75,10 @@ class Driver:
         folder.mkdir()
         return str(folder)
 
-    def last_trace(self) -> bytes:
-        """The trace file of the newest run, as it was written."""
-        return self._last_trace
+    def show(self, steps: int) -> None:
+        """Tell whoever watches how far a run is."""
+        if self._on_step is not None:
+            self._on_step(steps)
 
     def run(self, job: Job) -> Run:
         """Run a job to its end or to the time limit. Raises RuntimeUnavailableError where torch cannot be imported."""
@@ -94,11 +96,10 @@ class Driver:
         status = int(process.stdout.readline())
         end_group(child)
         trace = read_trace(trace_path(folder))
-        self._last_trace = trace_path(folder).read_bytes() if trace_path(folder).exists() else b""
-        trace.outcome = completed(trace.outcome, folder, status, self.time_limit if is_late else None)
+        trace.outcome = completed(trace.outcome, folder, 0, status, self.time_limit if is_late else None)
         output = folder / OUTPUT_FILE
         text = output.read_text(errors="replace") if output.exists() else ""
-        return Run(job, trace, text, time.monotonic() - started)
+        return Run(job, trace, text, time.monotonic() - started, trace_path(folder))
 
     def _warmed(self) -> "subprocess.Popen[str]":
         if self._process is None:
@@ -117,13 +118,11 @@ class Driver:
         counter = StepCounter(trace_path(folder))
         assert process.stdout is not None
         while not select.select([process.stdout], [], [], 0.1)[0]:
-            if self._on_step is not None:
-                self._on_step(counter.count())
+            self.show(counter.count())
             if time.monotonic() - started > self.time_limit:
-                interrupt(child, _GRACE)
+                interrupt([child], _GRACE)
                 return True
-        if self._on_step is not None:
-            self._on_step(counter.count())
+        self.show(counter.count())
         return False
 
 
@@ -154,18 +153,18 @@ def environment() -> dict[str, str]:
     }
 
 
-def interrupt(child: int, grace: float) -> None:
-    """Let a run write where it stands, then end it and all it started."""
+def interrupt(children: list[int], grace: float) -> None:
+    """Let the processes of a run write where they stand, then end them and all they started."""
     for signal_number in (signal.SIGUSR1, signal.SIGTERM):
-        try:
-            os.kill(child, signal_number)
-        except ProcessLookupError:
-            return
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal_number)
         time.sleep(0.2)
     deadline = time.monotonic() + grace
-    while time.monotonic() < deadline and Path(f"/proc/{child}").exists():
+    while time.monotonic() < deadline and any(Path(f"/proc/{child}").exists() for child in children):
         time.sleep(0.05)
-    end_group(child)
+    for child in children:
+        end_group(child)
 
 
 def end_group(leader: int) -> None:
@@ -176,10 +175,10 @@ def end_group(leader: int) -> None:
         return
 
 
-def completed(outcome: Outcome, folder: Path, status: int, time_limit: float | None) -> Outcome:
+def completed(outcome: Outcome, folder: Path, rank: int, status: int, time_limit: float | None) -> Outcome:
     """The outcome as seen from outside, for a run that could not write its own."""
     if time_limit is not None:
-        stack = folder / STACK_FILE
+        stack = stack_path(folder, rank)
         text = stack.read_text(errors="replace") if stack.exists() else ""
         return Outcome(Ending.TIMED_OUT, 1, f"ran past the time limit of {time_limit:g} s", text)
     if outcome.ending is Ending.VANISHED:

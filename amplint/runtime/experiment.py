@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from amplint.runtime.judge import judge, judge_script
 from amplint.runtime.laboratory import Laboratory
 from amplint.runtime.trace import Trace
-from amplint.runtime.verdict import Change, Conclusion, Verdict
+from amplint.runtime.verdict import Change, Conclusion, Verdict, of_all_ranks
 from amplint.runtime.worth import Worth, measure_worth
 
 AFTER = "with the fixes"
@@ -47,13 +47,16 @@ def conduct(lab: Laboratory, cases: Sequence[Case], final: str, *, wants_worth: 
     result = Experiment(before=lab.trace(lab.original), after=lab.trace(final))
     for case in cases:
         lab.probe(case.change.path, case.change.lines)
-    result.verdicts = [(case.change, judge(lab, case.change, case.without, final)) for case in cases]
+    ranks = lab.ranks()
+    for case in cases:
+        verdicts = [judge(rank, case.change, case.without, final) for rank in ranks]
+        result.verdicts.append((case.change, of_all_ranks(verdicts)))
     if not result.after.steps:
         result.is_runnable = False
         result.script = Verdict(Conclusion.INCONCLUSIVE, "the program made no optimizer step")
         result.notes.extend(lab.notes)
         return result
-    result.script = judge_script(lab, final)
+    result.script = of_all_ranks([judge_script(rank, final) for rank in ranks])
     if wants_worth:
         result.worth = measure_worth(lab, final)
     result.notes.extend(lab.notes)

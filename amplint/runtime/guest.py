@@ -22,12 +22,15 @@ from amplint.runtime.sanitizer import Sanitizer
 from amplint.runtime.site import NOWHERE, is_user_file
 from amplint.runtime.trace import FORMAT, Kind, TraceWriter
 
-STACK_FILE = "stack.txt"
-
 
 def trace_path(folder: Path, rank: int = 0) -> Path:
     """Where a rank of a run writes its trace."""
     return folder / f"trace-{rank}.jsonl"
+
+
+def stack_path(folder: Path, rank: int = 0) -> Path:
+    """Where a rank says where it stands when it is asked."""
+    return folder / f"stack-{rank}.txt"
 
 
 def run_job(job: Job) -> int:
@@ -35,10 +38,12 @@ def run_job(job: Job) -> int:
     rank = int(os.environ.get("RANK", "0"))
     job = replace(job, device=_device(job.device))
     os.chdir(job.directory)
-    stack = (Path(job.folder) / STACK_FILE).open("w")
+    folder = Path(job.folder)
+    (folder / f"process-{rank}").write_text(str(os.getpid()))
+    stack = stack_path(folder, rank).open("w")
     # The one who waits sends this signal before it ends a run that takes too long.
     faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
-    with trace_path(Path(job.folder), rank).open("w", encoding="utf-8") as stream:
+    with trace_path(folder, rank).open("w", encoding="utf-8") as stream:
         writer = TraceWriter(stream)
         started = time.perf_counter()
         probes = Probes(job.probes)
@@ -85,6 +90,10 @@ class _Session:
             retarget.install(patches)
             self._finishers.append(lambda: {"retargeted": retarget.notes()})
         apply_treatment(job.treatment, patches)
+        if job.is_half_refused and not job.treatment.is_autocast_on:
+            from amplint.runtime.whole import refuse_half
+
+            refuse_half(patches)
         if job.detail is not Detail.NOTHING:
             self._hook(patches)
 
@@ -107,7 +116,8 @@ class _Session:
         AutogradHooks(recorder).install(patches)
         AutocastHooks(recorder).install(patches)
         GradientHooks(recorder, scalers).install(patches)
-        recorder.listeners.append(writer.event)
+        if self._job.is_every_event_kept:
+            recorder.listeners.append(writer.event)
         if self._job.treatment.is_autocast_on and self._job.treatment.scaler is ScalerTreatment.OWN:
             recorder.listeners.append(Sanitizer(writer.sighting).hear)
         self._finishers.append(lambda: self._end(is_autocast_on()))
@@ -119,7 +129,9 @@ class _Session:
         return DtypeCounter(self._recorder) if self._job.detail is Detail.OPERATIONS else nullcontext()
 
     def _end(self, is_on: bool) -> dict[str, Any]:
-        self._recorder.emit(Kind.END, NOWHERE, is_autocast_on=is_on)
+        from amplint.runtime.watch_optimizer import bad_last_steps
+
+        self._recorder.emit(Kind.END, NOWHERE, is_autocast_on=is_on, bad_steps=bad_last_steps(self._recorder))
         return {}
 
     def finish(self, summary: dict[str, Any]) -> None:

@@ -63,9 +63,12 @@ def _whole_group(lab: Laboratory, before: str, after: str) -> list[Check]:
 def _bounded(lab: Laboratory, before: str, after: str) -> list[Check]:
     """Every step applies a gradient no longer than the clip allows."""
     name = "the norm at the step is at most the bound"
-    steps = [step for step in applied(lab.trace(after, AMP_OFF).steps) if step.max_norm and step.norm]
+    all_steps = applied(lab.trace(after, AMP_OFF).steps)
+    steps = [step for step in all_steps if step.max_norm and step.norm]
+    if not steps and any(step.max_value is not None for step in all_steps):
+        return [_bounded_by_value(all_steps), *fallback(lab, "AMP207", before, after)]
     if not steps:
-        return [Check(name, None, "no clip by norm was seen"), *fallback(lab, "AMP207", before, after)]
+        return [Check(name, None, "no clip was seen"), *fallback(lab, "AMP207", before, after)]
     for step in steps:
         assert step.norm is not None
         assert step.max_norm is not None
@@ -74,6 +77,17 @@ def _bounded(lab: Laboratory, before: str, after: str) -> list[Check]:
     bound = max(step.max_norm for step in steps if step.max_norm is not None)
     longest = max((step.norm or 0.0 for step in lab.trace(before, AMP_OFF).steps), default=0.0)
     return [Check(name, True, f"{len(steps)} steps, bound {bound:g}; before the fix up to {longest:.6g}")]
+
+
+def _bounded_by_value(steps: list[Step]) -> Check:
+    name = "no element at the step is beyond the bound"
+    clipped = [step for step in steps if step.max_value is not None and step.largest is not None]
+    for step in clipped:
+        assert step.largest is not None
+        assert step.max_value is not None
+        if step.largest > step.max_value * (1 + CLOSE):
+            return Check(name, False, f"step {step.index + 1}: {step.largest:.6g}, bound {step.max_value:g}")
+    return Check(name, bool(clipped) or None, f"{len(clipped)} steps")
 
 
 def _trains(lab: Laboratory, before: str, after: str) -> list[Check]:

@@ -75,7 +75,8 @@ class Job:
     """One run.
 
     folder is amplint's own temporary folder for it; overlay maps real paths to the text served instead; probes asks
-    which lines of files (by real path) are reached.
+    which lines of files (by real path) are reached. Where not every event is kept, the trace holds steps and
+    sightings. Where half precision is refused and autocast is off, a program that asks for it gets float32.
     """
 
     program: Program
@@ -88,6 +89,8 @@ class Job:
     threads: int = 1
     device: str = "cpu"
     is_output_shown: bool = False
+    is_every_event_kept: bool = True
+    is_half_refused: bool = False
     overlay: dict[str, str] = field(default_factory=dict)
     probes: dict[str, list[int]] = field(default_factory=dict)
 

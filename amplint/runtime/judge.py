@@ -35,6 +35,7 @@ def judge_script(lab: Laboratory, variant: str) -> Verdict:
         checks.append(_runs_without_amp(lab, variant))
         checks.append(oracles.scale_invariant(lab, variant))
         checks.append(oracles.survives_overflow(lab, variant))
+        checks.extend(oracles.ranks_agree(lab, variant))
     return from_checks(checks, "nothing that this run can show is wrong")
 
 

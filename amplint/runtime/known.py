@@ -26,6 +26,8 @@ class Known:
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._count = 0
         self._optimizers: list[weakref.ref[torch.optim.Optimizer]] = []
+        self._owners: dict[int, tuple[int, ...]] = {}
+        self._groups: tuple[object, ...] = ()
 
     def number(self, thing: Any) -> int:
         """The number of a scaler, optimizer, parameter or region; given at first sight."""
@@ -52,12 +54,27 @@ class Known:
 
     def optimizers_of(self, parameters: Iterable[torch.Tensor]) -> list[int]:
         """The numbers of the optimizers that own any of these parameters."""
-        wanted = {id(parameter) for parameter in parameters}
-        return [
-            self.number(optimizer)
+        owners = self._owners_by_parameter()
+        found: set[int] = set()
+        for parameter in parameters:
+            found.update(owners.get(id(parameter), ()))
+            if len(found) == len(self._optimizers):
+                break
+        return [number for optimizer in self.optimizers() if (number := self.number(optimizer)) in found]
+
+    def _owners_by_parameter(self) -> dict[int, tuple[int, ...]]:
+        """Which optimizers own a parameter (by id). Made anew only where a list of parameters is another or longer."""
+        groups = tuple(
+            (self.number(optimizer), *((id(group["params"]), len(group["params"])) for group in optimizer.param_groups))
             for optimizer in self.optimizers()
-            if any(id(parameter) in wanted for parameter in parameters_of(optimizer))
-        ]
+        )
+        if groups != self._groups:
+            self._groups, self._owners = groups, {}
+            for optimizer in self.optimizers():
+                number = self.number(optimizer)
+                for parameter in parameters_of(optimizer):
+                    self._owners[id(parameter)] = (*self._owners.get(id(parameter), ()), number)
+        return self._owners
 
 
 def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
@@ -66,14 +83,11 @@ def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[torch.Tensor]:
         yield from group["params"]
 
 
-Mark = tuple[int, int]
+Mark = tuple[int, int] | None
+"""Which gradient a parameter holds and how often that was written; None where it has none."""
 
 
-def marks(optimizers: Iterable[torch.optim.Optimizer]) -> dict[int, Mark | None]:
-    """For each parameter (by id) which gradient it holds and how often that was written; None where it has none."""
-    found: dict[int, Mark | None] = {}
-    for optimizer in optimizers:
-        for parameter in parameters_of(optimizer):
-            grad = gradient(parameter)
-            found[id(parameter)] = None if grad is None else (id(grad), grad._version)
-    return found
+def marks(optimizer: torch.optim.Optimizer) -> Iterator[Mark]:
+    """A mark for each parameter, in order."""
+    for grad in map(_GRAD.__get__, parameters_of(optimizer)):
+        yield None if grad is None else (id(grad), grad._version)

@@ -1,12 +1,12 @@
-"""Runs variants of a program under treatments, each once, in fresh working directories; concludes nothing."""
+"""Runs variants of a program under treatments, each once; concludes nothing."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from copy import copy
 
 from amplint.runtime.drive import Driver, Run
-from amplint.runtime.job import AMP_OFF, AS_IS, Detail, Job, Program, ScalerTreatment, Treatment
-from amplint.runtime.ranks import run_ranks
-from amplint.runtime.trace import Ending, Trace
+from amplint.runtime.job import AMP_OFF, AS_IS, Detail, ScalerTreatment, Treatment
+from amplint.runtime.trace import Trace
+from amplint.runtime.workshop import Conditions, Workshop
 
 DISABLED = Treatment("autocast off, scaler off", is_autocast_on=False, scaler=ScalerTreatment.OFF)
 SMALL = Treatment("autocast off, scale 2^4", is_autocast_on=False, scaler=ScalerTreatment.FORCED, scale=2.0**4)
@@ -27,34 +27,35 @@ def overflow_at(number: int) -> Treatment:
     return Treatment(f"overflow put into scale() number {number}", overflow_at=number)
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """What all runs of an experiment have in common."""
-
-    program: Program
-    device: str = "cpu"
-    steps: int | None = None
-    seed: int = 0
-    threads: int = 1
-    processes: int = 1
-
-
 class Laboratory:
-    """Runs of one program. A variant is a set of texts (real path to text) that replace files."""
+    """Runs of one program. A variant is a set of texts (real path to text) that replace files.
+
+    Where several processes train, answers are those of one rank; `ranks` gives the views on the others.
+    """
 
     def __init__(
         self, driver: Driver, conditions: Conditions, on_run: Callable[[str, str], None] = lambda variant, run: None
     ) -> None:
         self.conditions = conditions
-        self._driver = driver
+        self.rank = 0
+        self._workshop = Workshop(driver, conditions)
         self._on_run = on_run
         self._variants: dict[str, Mapping[str, str]] = {}
-        self._runs: dict[tuple[str, Treatment, Detail], Run] = {}
-        self._shares_directory = False
+        self._runs: dict[tuple[str, Treatment, Detail], list[Run]] = {}
         self._probes: dict[str, list[int]] = {}
-        self._reached: dict[str, set[int]] | None = None
         self.original = "the program"
-        self.notes: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person has to know of all runs."""
+        return self._workshop.notes
+
+    def ranks(self) -> "list[Laboratory]":
+        """A view for each process of the program; all share their runs."""
+        views = [copy(self) for _ in range(self.conditions.processes)]
+        for rank, view in enumerate(views):
+            view.rank = rank
+        return views
 
     def add(self, name: str, overlay: Mapping[str, str]) -> None:
         """Name a variant."""
@@ -66,63 +67,45 @@ class Laboratory:
 
     def reached(self) -> dict[str, set[int]]:
         """The probed lines that the program as it is reaches, by path."""
-        if self._reached is None:
+        key = (_REACHED, AS_IS, Detail.PACE)
+        if key not in self._runs:
             self._on_run(self.original, "which lines are reached")
-            job = replace(self._job(self.original, AS_IS, Detail.PACE), probes=self._probes)
-            found = self._driver.run(job).trace.summary.get("reached", {})
-            self._reached = {path: set(lines) for path, lines in found.items()}
-        return self._reached
+            self._runs[key] = self._workshop.run(
+                AS_IS, Detail.PACE, self._variants.get(self.original, {}), self._probes
+            )
+        found = self._runs[key][self.rank].trace.summary.get("reached", {})
+        return {path: set(lines) for path, lines in found.items()}
 
     def trace(self, variant: str, treatment: Treatment = AS_IS) -> Trace:
         """The trace of a variant under a treatment."""
         return self.run(variant, treatment).trace
 
+    def traces(self, variant: str, treatment: Treatment = AS_IS) -> list[Trace]:
+        """The traces of all ranks."""
+        return [run.trace for run in self._of_all_ranks(variant, treatment, Detail.FULL)]
+
     def run(self, variant: str, treatment: Treatment = AS_IS, detail: Detail = Detail.FULL) -> Run:
         """The run of a variant under a treatment; the same one where it was run before."""
+        return self._of_all_ranks(variant, treatment, detail)[self.rank]
+
+    def _of_all_ranks(self, variant: str, treatment: Treatment, detail: Detail) -> list[Run]:
         if treatment == DISABLED:
             treatment = AMP_OFF
         key = (variant, treatment, detail)
         if key not in self._runs:
             self._on_run(variant, treatment.name)
-            self._runs[key] = self._fresh(variant, treatment, detail)
+            refused = self._workshop.is_half_refused
+            runs = self._workshop.run(treatment, detail, self._variants.get(variant, {}))
+            if self._workshop.is_half_refused is not refused:
+                # Runs with autocast off must have this in common to be compared.
+                for known in [known for known in self._runs if not known[1].is_autocast_on]:
+                    del self._runs[known]
+            self._runs[key] = runs
         return self._runs[key]
 
     def runs(self) -> list[tuple[str, Run]]:
-        """Every run so far with the name of its variant."""
-        return [(variant, run) for (variant, _, _), run in self._runs.items()]
+        """Every run so far, of each rank, with the name of its variant."""
+        return [(variant, run) for (variant, _, _), ranks in self._runs.items() if variant != _REACHED for run in ranks]
 
-    def _fresh(self, variant: str, treatment: Treatment, detail: Detail) -> Run:
-        if self.conditions.processes > 1:
-            return run_ranks(self._driver, self._job(variant, treatment, detail), self.conditions.processes)[0]
-        run = self._driver.run(self._job(variant, treatment, detail))
-        if self._shares_directory or run.trace.outcome.ending is not Ending.RAISED:
-            return run
-        if "FileNotFoundError" not in run.trace.outcome.error:
-            return run
-        # The script reads files relative to where the person stands.
-        self._shares_directory = True
-        again = self._driver.run(self._job(variant, treatment, detail))
-        if "FileNotFoundError" in again.trace.outcome.error:
-            self._shares_directory = False
-            return run
-        self.notes.append(
-            "The script reads files relative to its working directory, so all runs share that directory: "
-            "files that one run writes (checkpoints) may change the next."
-        )
-        return again
 
-    def _job(self, variant: str, treatment: Treatment, detail: Detail) -> Job:
-        conditions = self.conditions
-        directory = conditions.program.directory
-        return Job(
-            program=conditions.program,
-            folder="",
-            directory=directory if self._shares_directory else self._driver.fresh_folder("directory"),
-            treatment=treatment,
-            detail=detail,
-            steps=conditions.steps,
-            seed=conditions.seed,
-            threads=conditions.threads,
-            device=conditions.device,
-            overlay=dict(self._variants.get(variant, {})),
-        )
+_REACHED = "which lines are reached"

@@ -1,7 +1,9 @@
 """Numbers read off tensors: norms, hashes, bytes; knows nothing of when they are read."""
 
+import math
 import resource
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import torch
 
@@ -14,50 +16,108 @@ def gradients_of(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     return [grad.to_dense() if grad.is_sparse else grad for grad in found if grad is not None]
 
 
-def flat(tensors: Iterable[torch.Tensor]) -> torch.Tensor | None:
-    """All elements in one vector of the first tensor's device and the widest dtype; None where there are none."""
-    parts = [tensor.detach().reshape(-1) for tensor in tensors]
-    if not parts:
-        return None
+_SMALL = 2**14
+"""Elements up to which tensors are joined: a call for each of many small ones costs more than copying them."""
+
+_BLOCK = 2**17
+"""Words that are hashed at once: the weights of their places are as large."""
+
+
+def joined(tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """The same elements in the same order in fewer vectors, neighbours that are small and alike in one."""
+    found: list[torch.Tensor] = []
+    small: list[torch.Tensor] = []
+    kind: tuple[torch.dtype, int] | None = None
     with torch.no_grad():
-        dtypes, devices = {part.dtype for part in parts}, {part.device for part in parts}
-        if len(dtypes) > 1 or len(devices) > 1:
-            parts = [part.to(device=parts[0].device, dtype=torch.float64) for part in parts]
-        return torch.cat(parts)
+        for tensor in tensors:
+            is_large = tensor.numel() > _SMALL
+            own = (tensor.dtype, tensor.get_device())
+            if small and (is_large or own != kind):
+                found.append(_flat(small))
+                small = []
+            if is_large:
+                found.append(tensor.detach().reshape(-1))
+            else:
+                small.append(tensor)
+                kind = own
+        if small:
+            found.append(_flat(small))
+    return found
 
 
-def norm_of(vector: torch.Tensor) -> float:
-    """The 2-norm, computed in at least float32."""
-    return float(torch.linalg.vector_norm(vector, dtype=torch.promote_types(vector.dtype, torch.float32)).item())
+def _flat(tensors: list[torch.Tensor]) -> torch.Tensor:
+    together: torch.Tensor = torch._C._nn.flatten_dense_tensors(tensors)
+    return together
 
 
-def smallest_of(vector: torch.Tensor) -> float | None:
+def norm_of(vectors: Sequence[torch.Tensor]) -> float:
+    """The 2-norm of all, computed in at least float32."""
+    norms = [
+        torch.linalg.vector_norm(vector, dtype=torch.promote_types(vector.dtype, torch.float32)) for vector in vectors
+    ]
+    if len({norm.device for norm in norms}) > 1:
+        norms = [norm.cpu() for norm in norms]
+    return float((norms[0] if len(norms) == 1 else torch.linalg.vector_norm(torch.stack(norms))).item())
+
+
+def smallest_of(vectors: Iterable[torch.Tensor]) -> float | None:
     """The smallest magnitude that is not zero."""
-    magnitudes = vector.abs()
-    magnitudes = magnitudes[magnitudes > 0]
-    return float(magnitudes.min().item()) if magnitudes.numel() else None
+    found = []
+    for vector in vectors:
+        magnitudes = vector.abs()
+        magnitudes = magnitudes[magnitudes > 0]
+        if magnitudes.numel():
+            found.append(float(magnitudes.min().item()))
+    return min(found, default=None)
 
 
-def hash_of(optimizer: torch.optim.Optimizer) -> str:
-    """A hash of the bits of all parameters. Equal bits give equal hashes on the same kind of device."""
-    vector = flat(parameters_of(optimizer))
-    if vector is None:
-        return ""
-    # A sum of the bits costs one pass and, on a GPU, one transfer of eight bytes.
-    width = {2: torch.int16, 4: torch.int32, 8: torch.int64}[vector.element_size()]
-    if vector.numel() * vector.element_size() % 8 == 0:
-        width = torch.int64
-    return f"{int(vector.view(width).sum(dtype=torch.int64).item()) & (2**64 - 1):016x}"
+def largest_of(vectors: Iterable[torch.Tensor]) -> float:
+    """The largest magnitude."""
+    return max((float(vector.abs().max().item()) for vector in vectors if vector.numel()), default=0.0)
 
 
-def are_finite(tensors: Iterable[torch.Tensor]) -> bool:
+def hash_of(vectors: Iterable[torch.Tensor]) -> str:
+    """A hash of the bits of all elements and of their places. Equal bits give equal hashes."""
+    sums: list[torch.Tensor] = []
+    for vector in vectors:
+        words = _words(vector)
+        for start in range(0, len(words), _BLOCK):
+            block = words[start : start + _BLOCK]
+            weights = _weights(block.device)[: len(block)]
+            # Integers wrap around; only the CPU has a product of two integer vectors in one pass.
+            sums.append(torch.dot(block, weights) if block.device.type == "cpu" else (block * weights).sum())
+    total = 0
+    for part in sums:
+        total = (total * 31 + int(part.item())) % 2**64
+    return f"{total:016x}"
+
+
+def _words(vector: torch.Tensor) -> torch.Tensor:
+    """The bits of a vector as integers of 64 bits, several elements in each where they fill it."""
+    size = vector.element_size()
+    if vector.numel() * size % 8 == 0 and vector.storage_offset() * size % 8 == 0 and size <= 8:
+        return vector.view(torch.int64)
+    if vector.is_complex():
+        vector = torch.view_as_real(vector).reshape(-1)
+        size = vector.element_size()
+    return vector.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[size]).to(torch.int64)
+
+
+@cache
+def _weights(device: torch.device) -> torch.Tensor:
+    """An odd number for each place: whatever changes in one place changes the sum."""
+    return torch.arange(_BLOCK, device=device, dtype=torch.int64) * 0x1B873593_9E3779B2 + 1
+
+
+def are_finite(vectors: Iterable[torch.Tensor]) -> bool:
     """Whether no element is an infinity or a NaN."""
-    dense = [tensor.detach() for tensor in tensors if tensor.is_floating_point() and tensor.layout is torch.strided]
-    if not dense or len({tensor.device for tensor in dense}) > 1:
+    floating = [vector for vector in vectors if vector.is_floating_point()]
+    if not floating:
         return True
-    # One pass over all of them; the norm is finite unless an element is not (or the norm itself overflows).
-    norms = torch._foreach_norm(dense)
-    return bool(torch.isfinite(torch.stack([norm.float() for norm in norms])).all().item())
+    # A sum is finite unless an element is not (or the sum overflows), and costs a tenth of asking each element.
+    sums = [vector.sum(dtype=torch.promote_types(vector.dtype, torch.float32)) for vector in floating]
+    pairs = zip(sums, floating, strict=True)
+    return all(math.isfinite(total.item()) or bool(vector.isfinite().all()) for total, vector in pairs)
 
 
 def zero_share(gradients: Iterable[torch.Tensor]) -> float:

@@ -9,6 +9,7 @@ from collections import Counter
 from amplint.runtime.compare import EVERYTHING, Difference, first_difference, has_subnormals, loss_distance
 from amplint.runtime.job import AMP_OFF, AS_IS, Detail
 from amplint.runtime.laboratory import SCALES, Laboratory, overflow_at
+from amplint.runtime.ranks import disagreements
 from amplint.runtime.trace import Kind, Step, Trace
 from amplint.runtime.verdict import Check
 
@@ -129,6 +130,22 @@ def _judge_skips(name: str, usual: Trace, trace: Trace) -> Check:
 
 def _was_applied(usual: Trace, step: Step) -> bool:
     return usual.steps[step.index].is_applied
+
+
+def ranks_agree(lab: Laboratory, variant: str) -> list[Check]:
+    """All processes apply the same steps at the same scales, also where one of them alone meets an overflow."""
+    if lab.conditions.processes == 1:
+        return []
+    number = overflow_number(lab.trace(variant))
+    treatments = [AS_IS, overflow_at(number)] if number else [AS_IS]
+    checks = []
+    for treatment in treatments:
+        traces = lab.traces(variant, treatment)
+        parted = disagreements(traces)
+        detail = parted[0].message if parted else f"{len(traces)} ranks, {len(traces[0].steps)} steps"
+        name = "ranks agree" if treatment == AS_IS else "ranks agree on an overflow of rank 0"
+        checks.append(Check(name, not parted, detail))
+    return checks
 
 
 def gradient_at_clip(lab: Laboratory, variant: str, tolerance: float = 0.05) -> Check:

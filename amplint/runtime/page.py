@@ -110,8 +110,9 @@ def _runs(runs: Sequence[tuple[str, Run]]) -> Iterator[str]:
         steps = run.trace.steps
         end = html.escape(run.trace.outcome.error or str(run.trace.outcome.ending))
         applied = sum(step.is_applied for step in steps)
+        rank = f", rank {run.trace.start['rank']}" if run.trace.start.get("rank") else ""
         yield (
-            f"<tr><td>{html.escape(variant)}<td>{html.escape(run.job.treatment.name)}<td>{end}"
+            f"<tr><td>{html.escape(variant)}{rank}<td>{html.escape(run.job.treatment.name)}<td>{end}"
             f"<td class=number>{len(steps)}<td class=number>{applied}<td class=number>{run.seconds:.2f}"
         )
     yield "</table>"

@@ -6,52 +6,81 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from amplint.runtime.drive import Driver, Run, completed, end_group, environment, write_job
+from amplint.runtime.drive import Driver, Run, StepCounter, completed, end_group, environment, interrupt, write_job
 from amplint.runtime.guest import trace_path
 from amplint.runtime.job import Job
 from amplint.runtime.nursery import OUTPUT_FILE, OVERLAY_FILE
 from amplint.runtime.overlay import VARIABLE
 from amplint.runtime.sighting import Sighting
 from amplint.runtime.site import NOWHERE
-from amplint.runtime.trace import Trace, read_trace
+from amplint.runtime.trace import Ending, Trace, read_trace
+
+_GRACE = 2.0
+_OWN_FAILURES = (Ending.RAISED, Ending.EXITED, Ending.NEEDED_INPUT, Ending.NOT_STARTED)
 
 
 def run_ranks(driver: Driver, job: Job, count: int) -> list[Run]:
     """One run a rank. The processes are fresh ones, started by `torch.distributed.run`, each with the overlay."""
     job = replace(job, folder=driver.fresh_folder("ranks"))
     folder = Path(job.folder)
-    job_file = write_job(job)
-    python = [sys.executable, "-P", "-u"]
-    command = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
-    command += ["--no-python", *python, "-m", "amplint.runtime.guest", str(job_file)]
-    variables = environment() | {"OMP_NUM_THREADS": str(job.threads)}
-    if job.overlay:
-        variables[VARIABLE] = str(folder / OVERLAY_FILE)
     started = time.monotonic()
     with (folder / OUTPUT_FILE).open("wb") as output:
-        shown = None if job.is_output_shown else output
         process = subprocess.Popen(
-            command,
+            _command(write_job(job), count),
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr if job.is_output_shown else output,
-            stderr=shown,
-            env=variables,
+            stderr=None if job.is_output_shown else output,
+            env=environment() | _variables(job),
             start_new_session=True,
         )
-        is_late = False
-        try:
-            status = process.wait(timeout=driver.time_limit)
-        except subprocess.TimeoutExpired:
-            is_late, status = True, -9
+        is_late = not _wait(process, driver, StepCounter(trace_path(folder)), started)
+        if is_late:
+            interrupt(_processes(folder), _GRACE)
         end_group(process.pid)
-        process.wait()
+        status = process.wait()
+        for rank in _processes(folder):  # torchrun gives each rank a session of its own
+            end_group(rank)
     seconds = time.monotonic() - started
     text = (folder / OUTPUT_FILE).read_text(errors="replace")
     runs = []
     for rank in range(count):
         trace = read_trace(trace_path(folder, rank))
-        trace.outcome = completed(trace.outcome, folder, status, driver.time_limit if is_late else None)
-        runs.append(Run(job, trace, text, seconds))
+        trace.outcome = completed(trace.outcome, folder, rank, status, driver.time_limit if is_late else None)
+        runs.append(Run(job, trace, text, seconds, trace_path(folder, rank)))
+    return _explained(runs)
+
+
+def _command(job_file: Path, count: int) -> list[str]:
+    torchrun = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
+    return [*torchrun, "--no-python", sys.executable, "-P", "-u", "-m", "amplint.runtime.guest", str(job_file)]
+
+
+def _variables(job: Job) -> dict[str, str]:
+    own = {"OMP_NUM_THREADS": str(job.threads)}
+    return own | ({VARIABLE: str(Path(job.folder) / OVERLAY_FILE)} if job.overlay else {})
+
+
+def _wait(process: "subprocess.Popen[bytes]", driver: Driver, counter: StepCounter, started: float) -> bool:
+    """Whether all processes ended in time."""
+    while process.poll() is None:
+        driver.show(counter.count())
+        if time.monotonic() - started > driver.time_limit:
+            return False
+        time.sleep(0.05)
+    driver.show(counter.count())
+    return True
+
+
+def _processes(folder: Path) -> list[int]:
+    return [int(path.read_text()) for path in folder.glob("process-*")]
+
+
+def _explained(runs: list[Run]) -> list[Run]:
+    """The launcher ends the other ranks when one fails: theirs is not the error to look at."""
+    failed = next((rank for rank, run in enumerate(runs) if run.trace.outcome.ending in _OWN_FAILURES), None)
+    for run in runs if failed is not None else ():
+        if run.trace.outcome.ending is Ending.VANISHED:
+            run.trace.outcome = replace(run.trace.outcome, error=f"ended by torchrun, because rank {failed} failed")
     return runs
 
 
@@ -71,6 +100,11 @@ def disagreements(traces: list[Trace]) -> list[Sighting]:
             site = one.site if one.site != NOWHERE else other.site
             found.append(Sighting("AMP907", message, site))
             break
+        else:
+            counts = [len(each.steps) for each in (traces[0], trace)]
+            if counts[0] != counts[1] and traces[0].outcome.is_clean and trace.outcome.is_clean:
+                message = f"rank 0 made {counts[0]} steps and rank {rank} {counts[1]}"
+                found.append(Sighting("AMP907", message, (traces[0].steps or trace.steps)[-1].site))
     return found[:1]
 
 

@@ -50,8 +50,8 @@ class Pending:
     scale: float | None = None
     seen_norm: float | None = None
     max_norm: float | None = None
+    max_value: float | None = None
     clip_coefficient: float | None = None
-    backwards: int = 0
     dtypes: Counter[str] = field(default_factory=Counter)
 
 
@@ -65,14 +65,17 @@ class Recorder:
         self.step_listeners: list[Callable[[Step], None]] = []
         self.pending = Pending()
         self.backwards: list[Backward] = []
+        self.backwards_into: Counter[int] = Counter()
         self.reduction = ""
         self.has_float16 = False
         self._scaler_steps = 0
         self.regions: list[int] = []
         self.steps_of: dict[int, int] = {}
+        self.unseen: dict[int, Site] = {}
         self.is_distributed = "WORLD_SIZE" in os.environ
-        self._owner = os.getpid()
         self._quiet = 0
+        # A forked child is another process: its events are not of this run.
+        os.register_at_fork(after_in_child=self.__enter__)
         self.sizes: dict[int, dict[str, int]] = {}
         self._steps = 0
         self._clock = time.perf_counter()
@@ -81,7 +84,7 @@ class Recorder:
     @property
     def is_on(self) -> bool:
         """Whether this is the process that is recorded and no hook of ours is at work."""
-        return self._quiet == 0 and os.getpid() == self._owner
+        return self._quiet == 0
 
     @property
     def is_full(self) -> bool:
@@ -132,8 +135,9 @@ class Recorder:
             scale=pending.scale,
             seen_norm=pending.seen_norm,
             max_norm=pending.max_norm,
+            max_value=pending.max_value,
             clip_coefficient=pending.clip_coefficient,
-            backwards=pending.backwards,
+            backwards=self.backwards_into.pop(number, 0),
             dtypes=pending.dtypes,
             seconds=now - self._clock,
             **numbers,

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from amplint.knowledge.automaton import advance
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
 from amplint.knowledge.state import NEW_OPTIMIZER, Error, State
 from amplint.knowledge.state import Event as TableEvent
+from amplint.runtime.recall import Recall
 from amplint.runtime.sighting import Notebook
 from amplint.runtime.site import NOWHERE, Site
 from amplint.runtime.trace import Event, Kind
@@ -61,6 +61,7 @@ class Replay:
 
     notebook: Notebook
     state: State = field(default_factory=State)
+    _recall: Recall = field(default_factory=Recall)
     _reads: list[tuple[Site, tuple[int, ...]]] = field(default_factory=list)
     _callers: dict[Site, Site] = field(default_factory=dict)
     _knows_scale: bool = False
@@ -172,7 +173,7 @@ class Replay:
             self._advance(TableEvent(EventKind.PLAIN_BACKWARD, event.site, None, optimizers))
 
     def _advance(self, event: TableEvent) -> None:
-        self.state, errors = advance(self.state, event)
+        self.state, errors = self._recall.advance(self.state, event)
         for error in errors:
             if (error.optimizer, error.reason) in self._reported:
                 continue

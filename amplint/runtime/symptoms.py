@@ -20,6 +20,8 @@ STARVED = 0.8
 IDLE_STEPS = 20
 """Skipped steps in a row of an optimizer that never made one."""
 
+_NOT_FINITE = "this step wrote an infinity or a NaN into the parameters"
+
 
 @dataclass(slots=True)
 class Symptoms:
@@ -42,8 +44,14 @@ class Symptoms:
                 self._stepped(event)
             case Kind.REGION_ENTER:
                 self._region_site = event.site
-            case Kind.END if event.data.get("is_autocast_on") and not self.notebook.has("AMP411"):
-                self.notebook.report("AMP906", "autocast is still on at the end of the program", self._region_site)
+            case Kind.END:
+                self._ended(event)
+
+    def _ended(self, event: Event) -> None:
+        for site in event.data.get("bad_steps", ()):
+            self.notebook.report("AMP904", _NOT_FINITE, Site(*site))
+        if event.data.get("is_autocast_on") and not self.notebook.has("AMP411"):
+            self.notebook.report("AMP906", "autocast is still on at the end of the program", self._region_site)
 
     def _updated(self, event: Event) -> None:
         scaler, scale = event.data["scaler"], event.data["scale"]
@@ -65,7 +73,7 @@ class Symptoms:
                 message = f"{IDLE_STEPS} steps in a row were skipped and none was ever applied"
                 self.notebook.report("AMP902", message, event.site)
         if event.data.get("has_bad_parameters"):
-            self.notebook.report("AMP904", "this step wrote an infinity or a NaN into the parameters", event.site)
+            self.notebook.report("AMP904", _NOT_FINITE, event.site)
         share = event.data.get("zero_share")
         if share is not None:
             self._starved[optimizer] = self._starved[optimizer] + 1 if share > STARVED else 0

@@ -17,6 +17,7 @@ from amplint.runtime.sighting import Sighting
 from amplint.runtime.site import NOWHERE, Site
 
 FORMAT = 1
+_as_json = json.JSONEncoder(check_circular=False, allow_nan=False).encode
 
 
 class Kind(StrEnum):
@@ -62,9 +63,10 @@ class Step:
     """The numbers of one optimizer step, applied or skipped.
 
     loss is divided by the scale again; norm is the gradient's at the step, seen_norm the one that the clip saw;
-    max_norm is its bound; backwards counts those since the previous step;
-    parameters is a hash; seconds counts from the previous step; memory is the peak so far in bytes; dtypes counts the
-    operations of the forward pass by dtype.
+    max_norm is its bound, and max_value that of a clip by value, with largest the largest magnitude at the step;
+    backwards counts those that reached this optimizer's gradients since its previous step; parameters is a hash;
+    seconds counts from the previous step; memory is the peak so far in bytes; dtypes counts the operations of the
+    forward pass by dtype.
     """
 
     index: int
@@ -76,6 +78,8 @@ class Step:
     norm: float | None = None
     seen_norm: float | None = None
     max_norm: float | None = None
+    max_value: float | None = None
+    largest: float | None = None
     clip_coefficient: float | None = None
     backwards: int = 0
     smallest: float | None = None
@@ -116,8 +120,14 @@ class Outcome:
         return self.ending in (Ending.FINISHED, Ending.STOPPED) or (self.ending is Ending.EXITED and self.status == 0)
 
 
+def _line(data: Mapping[str, Any]) -> str:
+    try:
+        return _as_json(data)
+    except ValueError:  # JSON has no infinities: they are written as text
+        return _as_json({key: _plain(value) for key, value in data.items()})
+
+
 def _plain(value: Any) -> Any:
-    """JSON has no infinities: they are written as text."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
@@ -135,7 +145,7 @@ class TraceWriter:
         """Write one line. A forked child writes nothing: the file belongs to its parent."""
         if os.getpid() != self._owner:
             return
-        line = json.dumps({"record": record} | {key: _plain(value) for key, value in data.items()})
+        line = _line({"record": record} | dict(data))
         with self._lock:
             self._stream.write(line + "\n")
             if is_flushed:
@@ -170,7 +180,18 @@ class Trace:
     outcome: Outcome = Outcome(Ending.VANISHED)
 
 
-_FLOATS = ("loss", "scale", "norm", "seen_norm", "max_norm", "clip_coefficient", "smallest", "learning_rate")
+_FLOATS = (
+    "loss",
+    "scale",
+    "norm",
+    "seen_norm",
+    "max_norm",
+    "max_value",
+    "largest",
+    "clip_coefficient",
+    "smallest",
+    "learning_rate",
+)
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 Knows autocast and GradScaler; knows nothing of what the change is meant to show.
 """
 
+import os
 from typing import Any
 
 import torch
@@ -99,7 +100,10 @@ def _bounded_growth(original: Any) -> Any:
 
 
 class _OverflowAt:
-    """Makes the gradients of one `scale()` call infinite, counted over all enabled scalers."""
+    """Makes the gradients of one `scale()` call infinite, counted over all enabled scalers.
+
+    On one rank alone: the others must hear of it.
+    """
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -109,7 +113,7 @@ class _OverflowAt:
         def scale(scaler: Any, outputs: Any) -> Any:
             if scaler._enabled:
                 self._calls += 1
-                if self._calls == self._number:
+                if self._calls == self._number and os.environ.get("RANK", "0") == "0":
                     outputs = _overflowing(outputs)
             return original(scaler, outputs)
 

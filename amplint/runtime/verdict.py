@@ -1,6 +1,7 @@
 """What an experiment concludes about a fix or a script; plain data, knows nothing of how it was found."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -56,3 +57,26 @@ def from_checks(checks: list[Check], confirmed: str) -> Verdict:
         if check.has_passed is None:
             return Verdict(Conclusion.INCONCLUSIVE, f"{check.name}: {check.detail}", tuple(checks))
     return Verdict(Conclusion.CONFIRMED, confirmed, tuple(checks))
+
+
+_WORST_FIRST = (Conclusion.REFUTED, Conclusion.INCONCLUSIVE, Conclusion.CONFIRMED)
+
+
+def of_all_ranks(verdicts: Sequence[Verdict]) -> Verdict:
+    """One verdict where each rank has its own: the worst of those ranks that ran the code at all."""
+    if len(verdicts) == 1:
+        return verdicts[0]
+    found = [(rank, each) for rank, each in enumerate(verdicts) if each.conclusion is not Conclusion.NOT_EXERCISED]
+    if not found:
+        return verdicts[0]
+    rank, worst = min(found, key=lambda pair: _WORST_FIRST.index(pair[1].conclusion))
+    reason = worst.reason if worst.conclusion is Conclusion.CONFIRMED else f"rank {rank}: {worst.reason}"
+    ranks_of: dict[Check, list[int]] = {}
+    for number, verdict in found:
+        for check in verdict.checks:
+            ranks_of.setdefault(check, []).append(number)
+    checks = [
+        check if len(ranks) == len(found) else replace(check, name=f"{check.name} (rank {', '.join(map(str, ranks))})")
+        for check, ranks in ranks_of.items()
+    ]
+    return Verdict(worst.conclusion, reason, tuple(checks))

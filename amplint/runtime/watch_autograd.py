@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from amplint.runtime.known import marks, parameters_of
+from amplint.runtime.known import Mark, marks
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Backward, Recorder
 from amplint.runtime.trace import Kind
@@ -36,7 +36,7 @@ class AutogradHooks:
                 return original(*args, **kwargs)
             recorder.stop_if_enough()
             roots = _tensors(args[0] if args else kwargs.get("tensors"))
-            before = marks(recorder.known.optimizers())
+            before = _look(recorder)
             run = Backward()
             recorder.backwards.append(run)
             try:
@@ -52,7 +52,7 @@ class AutogradHooks:
 
     def _tell(self, roots: list[torch.Tensor], scalers: list[int], optimizers: list[int]) -> None:
         recorder = self._recorder
-        recorder.pending.backwards += 1
+        recorder.backwards_into.update(optimizers)
         recorder.emit(
             Kind.BACKWARD,
             scalers=scalers,
@@ -106,14 +106,16 @@ def _tensors(value: Any) -> list[torch.Tensor]:
     return [item for item in value or () if isinstance(item, torch.Tensor)]
 
 
-def _touched(recorder: Recorder, before: dict[int, tuple[int, int] | None]) -> list[int]:
+def _look(recorder: Recorder) -> list[tuple[torch.optim.Optimizer, list[Mark]]]:
+    return [(optimizer, list(marks(optimizer))) for optimizer in recorder.known.optimizers()]
+
+
+def _touched(recorder: Recorder, before: list[tuple[torch.optim.Optimizer, list[Mark]]]) -> list[int]:
     """The optimizers among whose parameters a gradient came, changed or was replaced."""
-    optimizers = list(recorder.known.optimizers())
-    after = marks(optimizers)
     return [
         recorder.known.number(optimizer)
-        for optimizer in optimizers
-        if any(before.get(id(p)) != after.get(id(p)) for p in parameters_of(optimizer))
+        for optimizer, earlier in before
+        if any(one != other for one, other in zip(earlier, marks(optimizer), strict=False))
     ]
 
 

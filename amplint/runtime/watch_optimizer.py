@@ -17,8 +17,11 @@ from amplint.runtime.job import Detail
 from amplint.runtime.known import gradient, parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
-from amplint.runtime.site import site_of_caller, site_of_callers_caller
+from amplint.runtime.site import Site, site_of_caller, site_of_callers_caller
 from amplint.runtime.trace import Kind
+
+EVERY_STEP_UNTIL, OFTEN = 16, 8
+"""Steps whose parameters are all looked at, and how many later ones to one look; the last one is looked at, too."""
 
 CLIP_FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "clip_grad_norm")
 
@@ -134,7 +137,9 @@ class OptimizerHooks:
                 recorder.emit(Kind.CLIP, function=original.__name__, optimizers=optimizers, raises=raises)
             with recorder:
                 result = original(given, *args, **kwargs)
-                if recorder.is_full and isinstance(result, torch.Tensor) and original.__name__ == "clip_grad_norm_":
+                if recorder.is_full and original.__name__ == "clip_grad_value_":
+                    recorder.pending.max_value = float(args[0] if args else kwargs["clip_value"])
+                elif recorder.is_full and isinstance(result, torch.Tensor) and original.__name__ == "clip_grad_norm_":
                     most = float(args[0] if args else kwargs["max_norm"])
                     recorder.pending.seen_norm = seen = float(result.item())
                     recorder.pending.max_norm = most
@@ -168,21 +173,38 @@ def _is_live(parameter: torch.Tensor) -> bool:
     return grad is not None and bool(grad.count_nonzero())
 
 
-def _health(recorder: Recorder, optimizer: Optimizer, scaler: int | None) -> dict[str, Any]:
-    """What the step left: whether parameters are finite, and, looked at rarely, zeros among unscaled gradients."""
-    health: dict[str, Any] = {"has_bad_parameters": not measure.are_finite(parameters_of(optimizer))}
-    steps = recorder.steps_of.get(recorder.known.number(optimizer), 0)
+def _health(recorder: Recorder, optimizer: Optimizer, scaler: int | None, site: Site) -> dict[str, Any]:
+    """What the step left: whether parameters are finite, and zeros among unscaled gradients; both looked at rarely."""
+    number = recorder.known.number(optimizer)
+    steps = recorder.steps_of.get(number, 0)
+    health: dict[str, Any] = {}
+    if steps < EVERY_STEP_UNTIL or steps % OFTEN == 0:
+        health["has_bad_parameters"] = not _is_finite(optimizer)
+        recorder.unseen.pop(number, None)
+    else:
+        recorder.unseen[number] = site
     is_power_of_two = steps & (steps + 1) == 0
     if scaler is None and recorder.has_float16 and is_power_of_two:
         health["zero_share"] = measure.zero_share(measure.gradients_of(optimizer))
     return health
 
 
+def _is_finite(optimizer: Optimizer) -> bool:
+    return measure.are_finite(measure.joined(parameters_of(optimizer)))
+
+
+def bad_last_steps(recorder: Recorder) -> list[Site]:
+    """Where the last steps of optimizers were made whose parameters nobody has looked at since, and which are bad."""
+    with recorder:
+        last = [(recorder.unseen.get(recorder.known.number(each)), each) for each in recorder.known.optimizers()]
+        return [site for site, optimizer in last if site is not None and not _is_finite(optimizer)]
+
+
 def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None, has_overflow: bool) -> None:
     """Say that a step was made or skipped, with its numbers. The gradients are unscaled by now, unless nobody did."""
     number, site = recorder.known.number(optimizer), site_of_caller()
     with recorder:
-        health = _health(recorder, optimizer, scaler) if recorder.job.detail is not Detail.PACE else {}
+        health = _health(recorder, optimizer, scaler, site) if recorder.job.detail is not Detail.PACE else {}
     recorder.emit(
         Kind.STEPPED,
         site,
@@ -199,10 +221,12 @@ def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None,
         if number not in recorder.sizes and not has_overflow:
             recorder.sizes[number] = measure.bytes_of(optimizer)
         if recorder.is_full:
-            numbers["parameters"] = measure.hash_of(optimizer)
-            vector = measure.flat(measure.gradients_of(optimizer))
-            if vector is not None:
-                numbers["norm"] = measure.norm_of(vector)
+            numbers["parameters"] = measure.hash_of(measure.joined(parameters_of(optimizer)))
+            vectors = measure.joined(measure.gradients_of(optimizer))
+            if vectors:
+                numbers["norm"] = measure.norm_of(vectors)
+                if recorder.pending.max_value is not None:
+                    numbers["largest"] = measure.largest_of(vectors)
                 if not recorder.job.treatment.is_autocast_on:
-                    numbers["smallest"] = measure.smallest_of(vector)
+                    numbers["smallest"] = measure.smallest_of(vectors)
     recorder.finish_step(optimizer, numbers)

@@ -7,8 +7,9 @@ import pytest
 from amplint.rules.registry import all_rules
 from amplint.runtime.codes import SEEN, UNSEEN, why_unseen
 from amplint.runtime.judge import judge
-from amplint.runtime.laboratory import Conditions, Laboratory
+from amplint.runtime.laboratory import Laboratory
 from amplint.runtime.verdict import Change, Conclusion
+from amplint.runtime.workshop import Conditions
 from tests.runtime.bridge import SAME_DEATH, Fixture, drive, fits, program_of, runnable, seen_in
 
 FIXTURES = [fixture for fixture in runnable() if not fixture.path.stem.endswith(".fixed")]

@@ -17,8 +17,9 @@ import torch
 from amplint.runtime.drive import Driver
 from amplint.runtime.job import Program
 from amplint.runtime.judge import judge, judge_script
-from amplint.runtime.laboratory import Conditions, Laboratory
+from amplint.runtime.laboratory import Laboratory
 from amplint.runtime.verdict import Change, Conclusion, Verdict
+from amplint.runtime.workshop import Conditions
 from amplint.runtime.worth import measure_worth
 from tests.runtime.driving import ALL, LOOPS, Loop
 from tests.runtime.planting import WITHOUT_SCALER, planted_in

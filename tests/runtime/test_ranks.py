@@ -6,7 +6,13 @@ import pytest
 
 from amplint.runtime.drive import Driver
 from amplint.runtime.job import Detail, Job, Program
+from amplint.runtime.judge import judge_script
+from amplint.runtime.laboratory import Laboratory, overflow_at
+from amplint.runtime.oracles import ranks_agree
 from amplint.runtime.ranks import disagreements, run_ranks
+from amplint.runtime.trace import Ending
+from amplint.runtime.verdict import Check, Conclusion, Verdict, of_all_ranks
+from amplint.runtime.workshop import Conditions
 from tests.runtime.driving import BY_NAME, LOOPS, run
 
 LOOP = BY_NAME["distributed"]
@@ -54,6 +60,69 @@ def test_ranks_that_part_are_reported(patient):
 @pytest.mark.exhaustive
 def test_ranks_stop_together(patient):
     assert [len(trace.steps) for trace in _ranks(patient, steps=2)] == [2, 2]
+
+
+ALONE = LOOP.code.read_text().replace("nn.parallel.DistributedDataParallel", "")
+"""The same loop without anything that brings gradients together."""
+
+
+def _laboratory(driver: Driver, text: str) -> Laboratory:
+    lab = Laboratory(driver, Conditions(LOOP.program, steps=3, processes=2))
+    lab.add("ranks", {os.path.realpath(LOOP.code): text})
+    lab.original = "ranks"
+    return lab
+
+
+def test_an_overflow_of_one_rank_that_the_others_do_not_hear_of(patient):
+    found = disagreements(_laboratory(patient, ALONE).traces("ranks", overflow_at(2)))
+    assert [each.message for each in found] == ["step 2 was skipped on rank 0 and applied on rank 1"]
+
+
+@pytest.mark.exhaustive
+def test_every_rank_is_judged(patient):
+    """Rank 1 alone clips what it has not unscaled."""
+    text = LOOP.code.read_text().replace(
+        "    scaler.unscale_(optimizer)\n", "    if rank == 0:\n        scaler.unscale_(optimizer)\n"
+    )
+    lab = _laboratory(patient, text)
+    assert judge_script(lab.ranks()[1], "ranks").conclusion is Conclusion.REFUTED
+    verdict = of_all_ranks([judge_script(rank, "ranks") for rank in lab.ranks()])
+    assert verdict.conclusion is Conclusion.REFUTED
+    assert [check.has_passed for check in ranks_agree(lab, "ranks")] == [True, True]
+
+
+def test_the_worst_rank_decides():
+    good, bad = Check("runs", True), Check("runs", False, "no")
+    fine = Verdict(Conclusion.CONFIRMED, "fine", (good,))
+    wrong = Verdict(Conclusion.REFUTED, "runs: no", (bad,))
+    idle = Verdict(Conclusion.NOT_EXERCISED, "the code that it changes did not run")
+    assert of_all_ranks([fine, fine]) == fine
+    assert of_all_ranks([idle, fine]) == fine
+    assert of_all_ranks([idle, idle]) == idle
+    together = of_all_ranks([fine, wrong])
+    assert (together.conclusion, together.reason) == (Conclusion.REFUTED, "rank 1: runs: no")
+    assert [check.name for check in together.checks] == ["runs (rank 0)", "runs (rank 1)"]
+
+
+@pytest.mark.exhaustive
+def test_ranks_that_run_forever_say_where_each_stood(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import time\ndef wait():\n    while True:\n        time.sleep(0.05)\nwait()\n")
+    program = Program(str(script), False, (), str(tmp_path), str(tmp_path))
+    with Driver(time_limit=12) as driver:
+        outcomes = [each.trace.outcome for each in run_ranks(driver, Job(program, "", str(tmp_path)), 2)]
+    assert [each.ending for each in outcomes] == [Ending.TIMED_OUT] * 2
+    assert all("in wait" in each.traceback for each in outcomes)
+
+
+@pytest.mark.exhaustive
+def test_the_rank_that_failed_is_named(tmp_path, patient):
+    script = tmp_path / "train.py"
+    script.write_text("import os, time\nif os.environ['RANK'] == '1':\n    raise ValueError('mine')\ntime.sleep(60)\n")
+    program = Program(str(script), False, (), str(tmp_path), str(tmp_path))
+    outcomes = [each.trace.outcome for each in run_ranks(patient, Job(program, "", str(tmp_path)), 2)]
+    assert outcomes[1].error == "ValueError: mine"
+    assert "because rank 1 failed" in outcomes[0].error
 
 
 SPAWNING = """

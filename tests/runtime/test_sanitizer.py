@@ -163,6 +163,8 @@ for i in range(3):
     scaler.update()
 """
 
+BROKEN_LATE = BROKEN.replace("range(3)", "range(21)").replace("if i else", "if i > 19 else")
+
 SKIPPED_WITHOUT_UPDATE = """
 import torch
 model = torch.nn.Linear(4, 2)

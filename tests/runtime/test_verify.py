@@ -5,9 +5,10 @@ import os
 import pytest
 
 from amplint.runtime.judge import judge, judge_script
-from amplint.runtime.laboratory import Conditions, Laboratory
+from amplint.runtime.laboratory import Laboratory
 from amplint.runtime.oracles import scale_invariant
 from amplint.runtime.verdict import Change, Conclusion, Verdict
+from amplint.runtime.workshop import Conditions
 from tests.runtime.driving import ALL, BY_NAME, Loop
 from tests.runtime.planting import WITHOUT_SCALER, Planted, planted_in
 
@@ -67,7 +68,7 @@ def test_every_repair_is_confirmed(driver, loop, planted):
 
 
 @pytest.mark.parametrize(
-    "name", ["mlp", "gan", "accumulation", "penalty", "resume", "overflowing", "bfloat16", "float32"]
+    "name", ["mlp", "gan", "accumulation", "penalty", "resume", "overflowing", "bfloat16", "float32", "recurrent"]
 )
 def test_a_correct_program_passes(driver, name):
     verdict = judge_script(Laboratory(driver, Conditions(BY_NAME[name].program)), "as it is")
