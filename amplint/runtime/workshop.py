@@ -59,7 +59,8 @@ class Workshop:
     def _in_the_persons_directory(self, job: Job, runs: list[Run]) -> list[Run]:
         """The program reads files relative to where the person stands."""
         again = self._start(replace(job, directory=self._conditions.program.directory))
-        if _has_raised(again, "FileNotFoundError") or not _has_stepped(again):
+        was_missing = _has_raised(runs, "FileNotFoundError")
+        if _has_raised(again, "FileNotFoundError") or not (was_missing or _has_stepped(again)):
             return runs
         self._shares_directory = True
         self.notes.append(
