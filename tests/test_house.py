@@ -124,10 +124,15 @@ def test_a_tree_without_amp_loads_no_parser_and_no_rules(tmp_path: Path) -> None
 
 
 def test_checking_loads_no_torch(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("import torch\n\nwith torch.autocast('cuda'):\n    pass\n")
+    (tmp_path / "a.py").write_text("import torch\n\nwith torch.cuda.amp.autocast():\n    pass\n")
     loaded = _loaded(".", cwd=tmp_path)
     assert "libcst" in loaded
     assert not loaded & {"torch", "rich", "pygls", "libcst.matchers", "libcst.codemod"}
+
+
+def test_a_tree_in_which_nothing_is_found_loads_no_libcst(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\nwith torch.autocast('cuda'):\n    pass\n")
+    assert not _loaded(".", cwd=tmp_path) & {"libcst", "torch", "rich"}
 
 
 def test_checking_runs_nothing_that_it_checks(tmp_path: Path) -> None:

@@ -36,15 +36,15 @@ def run(options: argparse.Namespace) -> int:
 
 def graphs(path: Path, wanted: str | None) -> Iterator[str]:
     """One Mermaid chart for the file's own statements and for each function, under its dotted name."""
-    # The parser's library takes long to load, and no other command of this module needs it.
     from amplint.flow.draw import mermaid
     from amplint.flow.statements import build
     from amplint.source.text import SourceError, read_source
-    from amplint.syntax.lower import SyntaxFaultError, lower
+    from amplint.syntax.fault import SyntaxFaultError
+    from amplint.syntax.parse import parse
 
     try:
         program = read_source(path, str(path)).program
-        module = lower(program)
+        module = parse(program)
     except (SourceError, SyntaxFaultError) as error:
         raise UsageError(f"{path}: {error}") from error
     chosen = [(name, owner) for name, owner in owners(module) if wanted in (None, name)]

@@ -38,7 +38,7 @@ def described(path: Path) -> Iterator[str]:
     from amplint.engine.session import Project, Session
     from amplint.engine.setup import Setup
     from amplint.source.text import SourceError, read_source
-    from amplint.syntax.lower import SyntaxFaultError
+    from amplint.syntax.fault import SyntaxFaultError
 
     cwd = Path.cwd()
     place = cwd / path

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from amplint.config.usage import UsageError
 
     _make_streams_robust()
+    _collect_rarely()
     try:
         return _dispatch(given)
     except UsageError as error:
@@ -51,6 +52,13 @@ def _dispatch(given: list[str]) -> int:
     code = options.run(options)
     sys.stdout.flush()
     return int(code)
+
+
+def _collect_rarely() -> None:
+    """Trees are many objects and little garbage: looking for cycles among them as Python does costs a fifth."""
+    import gc
+
+    gc.set_threshold(100_000, 20, 50)
 
 
 def _make_streams_robust() -> None:

@@ -11,7 +11,8 @@ from amplint.runtime.sighting import Sighting
 from amplint.runtime.site import NOWHERE, Site
 from amplint.source.suppress import Suppressions, suppressions
 from amplint.source.text import Source, SourceError, read_source
-from amplint.syntax.lower import SyntaxFaultError, lower
+from amplint.syntax.fault import SyntaxFaultError
+from amplint.syntax.parse import parse
 
 
 class Findings:
@@ -62,7 +63,7 @@ class Findings:
         if path not in self._silencing:
             text = self.texts.get(path)
             try:
-                self._silencing[path] = suppressions(lower(text.program).comments) if text else None
+                self._silencing[path] = suppressions(parse(text.program).comments) if text else None
             except SyntaxFaultError:
                 self._silencing[path] = None
         return self._silencing[path]

@@ -11,7 +11,8 @@ from amplint.model.finding import Finding
 from amplint.rules.registry import all_rules
 from amplint.source.lines import normalise
 from amplint.source.suppress import suppressions
-from amplint.syntax.lower import SyntaxFaultError, lower
+from amplint.syntax.fault import SyntaxFaultError
+from amplint.syntax.parse import parse, second_reading
 
 
 def check_alone(path: str, program: str, selected: Collection[str], target: str | None) -> list[Finding]:
@@ -21,12 +22,17 @@ def check_alone(path: str, program: str, selected: Collection[str], target: str 
     """
     place = Path.cwd() / path
     setup = Setup(Resolver({"target_torch": target}, Path.cwd()), Path.cwd())
+    program = normalise(program)
     try:
-        module = lower(normalise(program))
+        module = parse(program)
     except (SyntaxFaultError, RecursionError):
         return []
-    facts = Facts(path, module, setup.check_settings(place.parent))
     rules = [item for item in all_rules() if item.rule.is_default or item.rule.code.startswith(tuple(selected))]
-    findings, _ = check_module(facts, rules)
+    while True:
+        findings, _ = check_module(Facts(path, module, setup.check_settings(place.parent)), rules)
+        again = second_reading(program, module, [finding.statement for finding in findings])
+        if again is None:
+            break
+        module = again
     comments = suppressions(module.comments)
     return [finding for finding in findings if not comments.find(finding.code, finding.name, finding.statement)]

@@ -10,9 +10,8 @@ from amplint.engine.accept import compiles
 from amplint.engine.foreign import foreign
 from amplint.engine.spell import FactsSpeller
 from amplint.facts.gather import Facts
-from amplint.model.edit import Applicability, Edit, FixKind
+from amplint.model.edit import Applicability, Edit, FixKind, place_of
 from amplint.model.finding import Finding
-from amplint.model.span import Span
 from amplint.rewrite.page import Page
 from amplint.rewrite.render import Refusal, render
 from amplint.source.suppress import Suppressions, suppressions
@@ -89,16 +88,8 @@ class CheckedFile:
         if reason is not None:
             return Refusal(reason)
         for repair in finding.fix.repairs:
-            place = _place(repair)
+            place = place_of(repair)
             found = self.suppressions.find(finding.code, finding.name, self.facts.index.statement_span(place))
             if found is not None:
                 return Refusal(f"the comment in line {found.comment.line} suppresses a part of it")
         return render(self.page, finding.fix.repairs, FactsSpeller(self.facts))
-
-
-def _place(repair: object) -> Span:
-    for name in ("span", "statement", "call", "argument", "alias", "first"):
-        span = getattr(repair, name, None)
-        if isinstance(span, Span):
-            return span
-    raise TypeError(f"a repair without a place: {repair!r}")

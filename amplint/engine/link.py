@@ -13,10 +13,14 @@ from pathlib import Path
 from amplint.engine.imports import absolute, imports_in
 from amplint.engine.places import Folders
 from amplint.facts.gather import CheckSettings, Context, Facts
+from amplint.model.edit import place_of
+from amplint.model.finding import Finding
+from amplint.model.span import Span
 from amplint.model.tree import Module
 from amplint.source.prefilter import may_concern, may_matter
 from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
-from amplint.syntax.lower import SyntaxFaultError, lower
+from amplint.syntax.fault import SyntaxFaultError
+from amplint.syntax.parse import parse, second_reading
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,17 @@ class Shelf:
         self._modules: dict[str, Module] = {}
 
     def lowered(self, program: str) -> Module:
-        """The lowered program. Raises what `lower` raises."""
+        """The lowered program. Raises what `parse` raises."""
         if program not in self._modules:
-            self._modules[program] = lower(program)
+            self._modules[program] = parse(program)
         return self._modules[program]
+
+    def read_again(self, program: str, places: Iterable[Span]) -> bool:
+        """Have LibCST read what stands at some places of a lowered program; whether that changes its tree."""
+        again = second_reading(program, self._modules[program], places)
+        if again is not None:
+            self._modules[program] = again
+        return again is not None
 
 
 class Linker:
@@ -87,7 +98,7 @@ class Linker:
         self.sources: dict[str, Source] = {}
 
     def facts_for(self, path: Path, source: Source) -> Facts:
-        """The facts of a file that is being checked; others that import it see these. Raises what `lower` raises."""
+        """The facts of a file that is being checked; others that import it see these. Raises what `parse` raises."""
         known = self._facts.get(path)
         if known is None or self.sources[known.path].raw != source.raw:
             self._overlay[path] = source
@@ -101,6 +112,20 @@ class Linker:
             return None
         self._uses[user].add(path)
         return self.facts_of(path)
+
+    def read_again(self, findings: Iterable[Finding]) -> bool:
+        """Have LibCST read the statements with findings; whether facts were forgotten because it differs."""
+        places: defaultdict[str, list[Span]] = defaultdict(list)
+        for finding in findings:
+            repairs = finding.fix.repairs if finding.fix is not None else ()
+            places[finding.path] += [finding.span, finding.statement, *map(place_of, repairs)]
+            for note in finding.notes:
+                places[note.path or finding.path].append(note.span)
+        programs = ((self.sources[shown].program, spans) for shown, spans in places.items() if shown in self.sources)
+        is_other = [self._shelf.read_again(program, spans) for program, spans in programs]
+        if any(is_other):
+            self._facts.clear()
+        return any(is_other)
 
     @property
     def folders(self) -> frozenset[Path]:

@@ -24,7 +24,7 @@ from amplint.source.discover import discover
 from amplint.source.prefilter import may_concern
 from amplint.source.suppress import Silenced
 from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
-from amplint.syntax.lower import SyntaxFaultError
+from amplint.syntax.fault import SyntaxFaultError
 
 SYNTAX_CODE = "AMP000"
 
@@ -83,7 +83,15 @@ class Session:
         return Session(self._setup, self._project, self._shelf, overlay, self._unsaved)
 
     def check(self, path: Path, source: Source) -> Checked:
-        """The findings of a named file whose bytes may concern AMP."""
+        """The findings of a named file whose bytes may concern AMP, every one read by LibCST."""
+        checked = self._check(path, source)
+        start = perf_counter()
+        # A syntax fault leaves nothing to read.
+        is_other = checked.facts is not None and self.linker.read_again(checked.findings)
+        self.seconds["read again"] += perf_counter() - start
+        return self.check(path, source) if is_other else checked
+
+    def _check(self, path: Path, source: Source) -> Checked:
         start = perf_counter()
         try:
             facts = self.linker.facts_for(path, source)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.facts.values import own_nodes
-from amplint.model.tree import Attribute, Binary, Call, ClassDef, Expr, FunctionDef, Node
+from amplint.model.tree import Attribute, Binary, Call, ClassDef, Expr, FunctionDef, Node, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts

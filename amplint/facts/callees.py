@@ -19,12 +19,8 @@ from amplint.model.tree import (
     ClassDef,
     Expr,
     FunctionDef,
-    Lambda,
     Name,
     Node,
-    Parameter,
-    Yield,
-    children,
     walk,
 )
 
@@ -52,6 +48,9 @@ class Callees:
         self._is_wanted = is_wanted
         self.homes: dict[Owner, Facts] = {}
         self.harmless: set[tuple[int, int]] = set()
+        # The last frames that were asked about, for they seldom change from call to call.
+        self._frames: tuple[Frame, ...] = ()
+        self._homes: tuple[Facts, ...] = ()
 
     def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | None:
         """The callee of a call step, if its function is in sight and wanted."""
@@ -65,7 +64,7 @@ class Callees:
             if keeps(home, function, step.node, has_self=me is not None):
                 self.harmless.add((id(step.node), step.frame))
             return None
-        if _is_generator(function):
+        if home.index.is_generator(function):
             return None
         self.homes[function] = home
         passed = bind(function, step.node, has_self=me is not None)
@@ -85,7 +84,9 @@ class Callees:
 
     def activation(self, frames: tuple[Frame, ...], number: int) -> Activation:
         """The frame as a place where expressions are evaluated."""
-        return Activation(frames, tuple(self.home(frames, n) for n in range(len(frames))), number)
+        if frames is not self._frames:
+            self._frames, self._homes = frames, tuple(self.home(frames, n) for n in range(len(frames)))
+        return Activation(frames, self._homes, number)
 
     def _find(
         self, call: Call, number: int, frames: tuple[Frame, ...], hops: int
@@ -178,14 +179,3 @@ def _some_self(function: Owner) -> Expr | None:
         return None
     me = function.parameters[0].name
     return next((node for node in walk(function) if isinstance(node, Name) and node.id == me), None)
-
-
-def _is_generator(function: FunctionDef) -> bool:
-    stack: list[Node] = list(function.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Yield):
-            return True
-        if not isinstance(node, FunctionDef | Lambda | ClassDef | Parameter):
-            stack.extend(children(node))
-    return False

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amplint.facts.values import own_nodes
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Assign,
@@ -26,6 +25,7 @@ from amplint.model.tree import (
     Subscript,
     children,
     dotted,
+    own_nodes,
     walk,
 )
 

@@ -3,13 +3,12 @@
 Goes by the names of methods alone, to be fast; what the calls mean is for `events.py`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.knowledge.training_api import CLIP_NAMES
-from amplint.model.tree import Attribute, Call, ClassDef, FunctionDef, Lambda, Module, Name, Node, children
+from amplint.model.tree import Attribute, Call, ClassDef, FunctionDef, Module, Name, Node, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -67,17 +66,6 @@ class Concerns:
             names = more
             more = names | {f.name for f in methods if called[f] & names}
         return frozenset(names - {"__init__"})
-
-
-def own_nodes(function: Node) -> Iterator[Node]:
-    """The nodes of a function's body, not those of functions, lambdas and classes defined in it."""
-    body = getattr(function, "body", ())
-    stack: list[Node] = list(body) if isinstance(body, tuple) else [body]
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, FunctionDef | ClassDef | Lambda):
-            stack.extend(children(node))
 
 
 def _concerns(node: Node) -> bool:

@@ -5,6 +5,7 @@ Refuses to know which operations of a forward pass autocast.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.branches import are_exclusive
@@ -59,16 +60,15 @@ class EnclosedTraining:
 
     def __init__(self, facts: "Facts") -> None:
         self._facts = facts
+        self._found: dict[Region, Enclosed] = {}
 
     def stale(self) -> Iterator[Enclosed]:
         """The outermost regions in which a forward follows an optimizer step."""
-        yield from self._outermost_stale()
+        yield from self._outermost_stale
 
     def harmless(self) -> Iterator[Enclosed]:
         """For each region that is not stale, the backward passes and steps that no inner region holds."""
-        covered = {
-            event.call for enclosed in self._outermost_stale() for event in (*enclosed.backwards, *enclosed.steps)
-        }
+        covered = {event.call for enclosed in self._outermost_stale for event in (*enclosed.backwards, *enclosed.steps)}
         seen: set[Call] = set(covered)
         for region in reversed(self._facts.regions.all):
             if region.is_off:
@@ -93,6 +93,7 @@ class EnclosedTraining:
                 return statement if place and all(_is_bookkeeping(self._facts, each) for each in tail) else None
         return None
 
+    @cached_property
     def _outermost_stale(self) -> list[Enclosed]:
         found: list[Enclosed] = []
         seen: set[Call] = set()
@@ -106,6 +107,11 @@ class EnclosedTraining:
         return found
 
     def _enclosed(self, region: Region) -> Enclosed:
+        if region not in self._found:
+            self._found[region] = self._enclosed_in(region)
+        return self._found[region]
+
+    def _enclosed_in(self, region: Region) -> Enclosed:
         events = [
             e
             for e in self._facts.training.within(region.body)

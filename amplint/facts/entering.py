@@ -97,7 +97,7 @@ class Entering:
         for region in self._facts.regions.all:
             if region.is_off or None in region.dtypes or len(region.dtypes) != 1:
                 continue
-            for each in reached(self._facts, region.body):
+            for each in reached(self._facts, region.body, kind=(WithItem, Call)):
                 for inner in self._old_autocasts(each):
                     if inner.call not in seen and not inner.dtypes <= region.dtypes and None not in inner.dtypes:
                         seen.add(inner.call)
@@ -120,7 +120,7 @@ class Entering:
         training = self._facts.training
         handle = training.handle(region.shown)
         owner = self._facts.index.function(region.opening)
-        for each in reached(self._facts, region.body):
+        for each in reached(self._facts, region.body, kind=WithItem):
             if not isinstance(each.node, WithItem) or isinstance(each.node.context, Call):
                 continue
             inner = each.facts.regions.autocasts(each.node.context)[0]
@@ -133,7 +133,7 @@ class Entering:
 
     def _reentered_decorator(self, region: Region) -> Iterator[Reentry]:
         function = self._facts.index.parents[region.opening]
-        for each in reached(self._facts, region.body):
+        for each in reached(self._facts, region.body, kind=Call):
             if not isinstance(each.node, Call):
                 continue
             callee = each.facts.targets.function(each.node)

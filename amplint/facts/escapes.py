@@ -6,8 +6,7 @@ Goes by mention alone and by the names of methods; which objects are scalers and
 from typing import TYPE_CHECKING
 
 from amplint.facts.callers import bind
-from amplint.facts.concerns import own_nodes
-from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, Node
+from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, Node, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts

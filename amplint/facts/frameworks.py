@@ -37,7 +37,7 @@ class Frameworks:
             return
         seen: set[Node] = set()
         for function in self._facts.index.functions:
-            own = [each for each in reached(self._facts, function.body) if each.facts is self._facts]
+            own = [each for each in reached(self._facts, function.body, kind=Call) if each.facts is self._facts]
             backwards = [each for each in own if each.node in self._scaled_backwards]
             for each in own if backwards else ():
                 if not isinstance(each.node, Call) or each.node in seen:

@@ -22,11 +22,15 @@ from amplint.model.tree import (
     Try,
     While,
     With,
+    Yield,
     children,
+    own_nodes,
 )
 
 Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
 _STATEMENTS: tuple[type[Node], ...] = Stmt.__args__
+_DEFINITIONS = (FunctionDef, ClassDef)
+_SCOPES = (FunctionDef, ClassDef, Lambda, Comprehension)
 _BLOCK_HOLDERS = (If, For, While, With, Try, ExceptHandler, MatchCase, FunctionDef, ClassDef)
 
 
@@ -43,24 +47,27 @@ class Index:
         self.definitions: dict[str, FunctionDef | ClassDef] = {}
         self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
         self._scopes: dict[Node, Scope] = {module: module}
+        self._generators: dict[FunctionDef, bool] = {}
         nodes: list[Node] = []
         stack: list[tuple[Node, str]] = [(module, "")]
         while stack:
             node, prefix = stack.pop()
             nodes.append(node)
             inside = outside = self._scopes[node]
-            if isinstance(node, FunctionDef | ClassDef):
+            if isinstance(node, _DEFINITIONS):
                 qualified = prefix + node.name
                 self.definitions[qualified] = node
                 self.qualified_names[node] = qualified
                 prefix = f"{qualified}."
-            if isinstance(node, FunctionDef | ClassDef | Lambda | Comprehension):
+            below = children(node)
+            if isinstance(node, _SCOPES):
                 inside = node
-            below = list(children(node))
-            for child in below:
-                self.parents[child] = node
-                self._scopes[child] = inside if _is_evaluated_inside(child, node) else outside
-            stack.extend((child, prefix) for child in reversed(below))
+                for child in below:
+                    self._scopes[child] = inside if _is_evaluated_inside(child, node) else outside
+            else:
+                self._scopes.update(dict.fromkeys(below, outside))
+            self.parents.update(dict.fromkeys(below, node))
+            stack += [(child, prefix) for child in reversed(below)]
         self.nodes = tuple(nodes)
 
     @cached_property
@@ -72,6 +79,12 @@ class Index:
     def functions(self) -> tuple[FunctionDef, ...]:
         """Every function and method, nested ones too, in source order."""
         return tuple(node for node in self.nodes if isinstance(node, FunctionDef))
+
+    def is_generator(self, function: FunctionDef) -> bool:
+        """Whether a call of a function of this module runs nothing yet."""
+        if function not in self._generators:
+            self._generators[function] = any(isinstance(node, Yield) for node in own_nodes(function))
+        return self._generators[function]
 
     def ancestors(self, node: Node) -> Iterator[Node]:
         """The nodes around a node, from the innermost outwards, the module last."""

@@ -60,26 +60,28 @@ class Operations:
 
     def probability_losses(self) -> Iterator[InRegion]:
         """Binary cross entropies of probabilities under CUDA autocast."""
-        for each in self._inside(is_cuda_possible):
+        for each in self._inside(is_cuda_possible, Call):
             if isinstance(each.at.node, Call) and _is_bce(each.at.facts, each.at.node):
                 yield each
 
     def constants(self) -> Iterator[BadConstant]:
         """Numbers outside float16 that meet tensors in a region that may be float16."""
         places: set[Node] = set()
-        for each in self._inside(lambda autocast: "float16" in autocast.dtypes):
+        for each in self._inside(lambda autocast: "float16" in autocast.dtypes, (Binary, Call)):
             for constant, is_large in _constants(each.at.facts, each.at.node):
                 place = constant if each.place is each.at.node else each.place
                 if place not in places:
                     places.add(place)
                     yield BadConstant(each, constant, is_large)
 
-    def _inside(self, is_wanted: Callable[[Autocast], bool]) -> Iterator[InRegion]:
+    def _inside(
+        self, is_wanted: Callable[[Autocast], bool], kind: type[Node] | tuple[type[Node], ...]
+    ) -> Iterator[InRegion]:
         seen: set[Node] = set()
         for region in reversed(self._facts.regions.all):
             if region.is_off or not any(is_wanted(autocast) for autocast in region.autocasts):
                 continue
-            for each in reached(self._facts, region.body):
+            for each in reached(self._facts, region.body, kind=kind):
                 if each.node in seen or is_switched_off(each, region):
                     continue
                 seen.add(each.node)

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.facts.concerns import own_nodes
 from amplint.facts.events import Events
 from amplint.facts.reader import Misstep, Reader
 from amplint.facts.roles import Roles
@@ -20,7 +19,7 @@ from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.flow.terms import OPAQUE
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, AugAssign, Binary, Call, FunctionDef
+from amplint.model.tree import Attribute, AugAssign, Binary, Call, FunctionDef, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.facts.values import own_nodes
-from amplint.model.tree import Call, ClassDef, For, FunctionDef, Lambda, Node, While, Yield, children
+from amplint.model.tree import Call, ClassDef, For, FunctionDef, Lambda, Node, While, children
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 _DEPTH = 5
+_DEFINITIONS = (FunctionDef, ClassDef, Lambda)
+_LOOPS = (For, While)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,36 +27,26 @@ class Reached:
     is_looped: bool = False
 
 
-def reached(facts: "Facts", roots: Iterable[Node], depth: int = _DEPTH) -> Iterator[Reached]:
-    """The nodes below some nodes, in source order, each call followed by what it runs.
+def reached(
+    facts: "Facts", roots: Iterable[Node], depth: int = _DEPTH, *, kind: type[Node] | tuple[type[Node], ...] = Node
+) -> Iterator[Reached]:
+    """The nodes of a kind, or of several, below some nodes, in source order, each call followed by what it runs.
 
     Functions that are only defined there are left out; generators are not followed, for they run later.
     """
-    yield from _reached(facts, roots, depth, (), False, frozenset())
-
-
-def _reached(
-    facts: "Facts",
-    roots: Iterable[Node],
-    depth: int,
-    via: tuple[Call, ...],
-    is_looped: bool,
-    seen: frozenset[FunctionDef],
-) -> Iterator[Reached]:
-    stack: list[tuple[Node, bool]] = [(root, is_looped) for root in reversed(list(roots))]
+    nothing: frozenset[FunctionDef] = frozenset()
+    start: tuple[tuple[Call, ...], bool, int, frozenset[FunctionDef]] = ((), False, depth, nothing)
+    stack = [(facts, root, *start) for root in reversed(list(roots))]
     while stack:
-        node, looped = stack.pop()
-        if isinstance(node, FunctionDef | ClassDef | Lambda):
+        home, node, via, looped, left, seen = stack.pop()
+        if isinstance(node, _DEFINITIONS):
             continue
-        yield Reached(facts, node, via, looped)
-        inner = looped or isinstance(node, For | While)
-        stack.extend((child, inner) for child in reversed(list(children(node))))
-        callee = facts.targets.function(node) if isinstance(node, Call) and depth else None
-        if callee is not None and callee[1] not in seen and not _is_generator(callee[1]):
-            home, function = callee
-            path = (*via, node) if isinstance(node, Call) else via
-            yield from _reached(home, function.body, depth - 1, path, looped, seen | {function})
-
-
-def _is_generator(function: FunctionDef) -> bool:
-    return any(isinstance(node, Yield) for node in own_nodes(function))
+        if isinstance(node, kind):
+            yield Reached(home, node, via, looped)
+        inner = looped or isinstance(node, _LOOPS)
+        stack += [(home, child, via, inner, left, seen) for child in reversed(children(node))]
+        callee = home.targets.function(node) if left and isinstance(node, Call) else None
+        if callee is not None and callee[1] not in seen and not callee[0].index.is_generator(callee[1]):
+            owner, function = callee
+            path, behind = (*via, node) if isinstance(node, Call) else via, seen | {function}
+            stack += [(owner, each, path, looped, left - 1, behind) for each in reversed(function.body)]

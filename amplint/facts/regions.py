@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.constructors import Construction
 from amplint.facts.reach import Reached
-from amplint.facts.values import own_nodes
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Attribute,
@@ -23,6 +22,7 @@ from amplint.model.tree import (
     Stmt,
     With,
     Yield,
+    own_nodes,
     walk,
 )
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.classes import lookup_order
-from amplint.facts.concerns import own_nodes
 from amplint.flow.graph import Loop, Owner
 from amplint.model.tree import (
     Assign,
@@ -23,6 +22,7 @@ from amplint.model.tree import (
     Name,
     Node,
     Subscript,
+    own_nodes,
     walk,
 )
 

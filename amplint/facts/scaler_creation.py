@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.callers import all_importers, calls_of
-from amplint.facts.concerns import own_nodes
 from amplint.facts.origins import Origins
 from amplint.facts.roles import is_optimizer_name
 from amplint.facts.spelling import spelled
@@ -31,6 +30,7 @@ from amplint.model.tree import (
     Return,
     Try,
     While,
+    own_nodes,
     walk,
 )
 

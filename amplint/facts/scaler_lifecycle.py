@@ -84,7 +84,7 @@ class ScalerLifecycle:
             klass = self._facts.index.klass(function)
             if function.name != "__init__" or klass is None:
                 continue
-            for each in reached(self._facts, function.body):
+            for each in reached(self._facts, function.body, kind=Call):
                 func = each.node.func if isinstance(each.node, Call) else None
                 if not isinstance(func, Attribute) or func.attr != "load_state_dict" or not each.via:
                     continue

@@ -134,7 +134,7 @@ class Training:
 
     def within(self, roots: Iterable[Node]) -> Iterator[Event]:
         """The training calls below some nodes and in what they call, not in functions that are only defined there."""
-        for each in reached(self._facts, roots):
+        for each in reached(self._facts, roots, kind=Call):
             kind = each.facts.training.kind(each.node) if isinstance(each.node, Call) else None
             if kind is not None and isinstance(each.node, Call):
                 yield Event(kind, each.facts, each.node, each.via, each.is_looped)

@@ -12,7 +12,6 @@ from amplint.facts.branches import are_exclusive
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.regions import Autocast, Region
 from amplint.facts.training import EventKind
-from amplint.facts.values import own_nodes
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     AnnAssign,
@@ -29,6 +28,7 @@ from amplint.model.tree import (
     Node,
     Parameter,
     With,
+    own_nodes,
     walk,
 )
 

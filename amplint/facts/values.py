@@ -27,8 +27,8 @@ from amplint.model.tree import (
     Parameter,
     Return,
     Tuple,
-    children,
     dotted,
+    own_nodes,
     walk,
 )
 
@@ -224,16 +224,6 @@ class Values:
             return None if has_tuple or not values else [(facts, value) for value in values]
         parts = [v.elts[part] for v in values if isinstance(v, Tuple) and len(v.elts) > part]
         return [(facts, each) for each in parts] if parts and len(parts) == len(values) else None
-
-
-def own_nodes(function: FunctionDef) -> Iterator[Node]:
-    """The nodes of a function's body without those of functions and classes inside it."""
-    stack: list[Node] = list(reversed(function.body))
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, FunctionDef | ClassDef | Lambda):
-            stack.extend(reversed(list(children(node))))
 
 
 def _attribute_parts(target: Node, given: Given, in_body: bool) -> Iterator[tuple[str, Given]]:

@@ -50,6 +50,7 @@ class _Expansion:
     def __init__(self, graph: Graph, resolve: Resolve, is_entered: IsEntered) -> None:
         self.blocks = list(graph.blocks)
         self.frames = list(graph.frames)
+        self._shown = tuple(graph.frames)
         self.raised = graph.raised
         self._resolve = resolve
         self._is_entered = is_entered
@@ -73,7 +74,9 @@ class _Expansion:
             around, depth = self.frames[around].parent, depth + 1
         if depth > DEEPEST:
             return None
-        callee = self._resolve(step, tuple(self.frames))
+        if len(self._shown) != len(self.frames):
+            self._shown = tuple(self.frames)
+        callee = self._resolve(step, self._shown)
         return None if callee is None or callee.function in running else callee
 
     def _graph(self, function: Owner, is_guarded: bool) -> Graph:

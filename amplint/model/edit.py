@@ -142,6 +142,15 @@ Repair = (
 )
 
 
+def place_of(repair: Repair) -> Span:
+    """Where a repair works."""
+    for name in ("span", "statement", "call", "argument", "alias", "first"):
+        span = getattr(repair, name, None)
+        if isinstance(span, Span):
+            return span
+    raise TypeError(f"a repair without a place: {repair!r}")
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A title, how far to trust it, and the repairs that make it; they are applied together or not at all.

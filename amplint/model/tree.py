@@ -5,7 +5,7 @@ freezing doubles the cost of building the hundreds of thousands that a large tre
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 
 from amplint.model.span import Span
@@ -21,6 +21,9 @@ class Node:
     """
 
     span: Span
+    # What `children` and `own_nodes` said; both are asked a hundred times for each node.
+    _below: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
+    _own: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
 
 
 # --- expressions
@@ -162,7 +165,7 @@ class Lambda(Node):
 
 @dataclass(slots=True, eq=False)
 class Generator(Node):
-    """One `for target in iter if …` of a comprehension."""
+    """One `for target in iter if …` of a comprehension; spans from the target to the last condition."""
 
     target: "Expr"
     iter: "Expr"
@@ -481,21 +484,43 @@ class Module(Node):
     comments: tuple[Comment, ...]
 
 
+_SPANS = ("span", "attr_span", "name_span")
+_WORDS = ("id", "attr", "star", "op", "ops", "kind", "module", "level", "asname", "captures", "text", "comments")
+_FLAGS = ("is_async", "is_from", "is_star", "is_irrefutable", "is_own_line")
+_LEAVES = frozenset((*_SPANS, *_WORDS, *_FLAGS))
+
+
 @cache
 def _child_fields(kind: type) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.name not in ("span", "attr_span", "name_span", "comments"))
+    """The fields that hold nodes, or tuples of them."""
+    leaves = set(_LEAVES)
+    if kind is Constant:
+        leaves.add("value")
+    if kind is not TypeAlias:
+        leaves.add("name")
+    if kind in (Global, Nonlocal):
+        leaves.add("names")
+    return tuple(item.name for item in fields(kind) if item.init and item.name not in leaves)
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly below, in the order in which they are written (decorators of a definition come last)."""
+    if node._below is None:
+        node._below = tuple(_children(node))
+    return node._below
+
+
+def _children(node: Node) -> list[Node]:
+    below: list[Node] = []
     for name in _child_fields(type(node)):  # type: ignore[arg-type]  # classes are hashable
         value = getattr(node, name)
-        if isinstance(value, Node):
-            yield value
-        elif isinstance(value, tuple):
-            for item in value:
-                if isinstance(item, Node):
-                    yield item
+        if type(value) is tuple:
+            below += value
+        elif value is not None:
+            below.append(value)
+    if type(node) is Dict and None in node.keys:
+        return [item for item in below if item is not None]
+    return below
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -504,7 +529,25 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(list(children(current))))
+        stack += children(current)[::-1]
+
+
+def own_nodes(function: Node) -> tuple[Node, ...]:
+    """The nodes of the body of a function, lambda or module, in source order, without those of what it defines.
+
+    Functions, classes and lambdas defined in it are among them, what is inside them is not.
+    """
+    if function._own is None:
+        body = getattr(function, "body", ())
+        found: list[Node] = []
+        stack: list[Node] = list(reversed(body)) if isinstance(body, tuple) else [body]
+        while stack:
+            node = stack.pop()
+            found.append(node)
+            if not isinstance(node, FunctionDef | ClassDef | Lambda):
+                stack += children(node)[::-1]
+        function._own = tuple(found)
+    return function._own
 
 
 def dotted(node: Node) -> str | None:

@@ -28,11 +28,10 @@ penalty = sum(g.pow(2).sum() for g in gradients).sqrt()
 
 from collections.abc import Iterator
 
-from amplint.facts.concerns import own_nodes
 from amplint.facts.gather import Facts
 from amplint.facts.scaled_values import ScaledValue
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Attribute, Call, Node
+from amplint.model.tree import Attribute, Call, Node, own_nodes
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(

@@ -143,7 +143,7 @@ class ExpressionVisitor:
             return tree.Starred(self.places.span(node), value) if node.star else value
         assert isinstance(node, cst.Slice)
         lower, upper, step = self.optional(node.lower), self.optional(node.upper), self.optional(node.step)
-        return tree.Slice(self.places.span(node), lower, upper, step)
+        return tree.Slice(self.places.trimmed_span(node), lower, upper, step)
 
     def visit_UnaryOperation(self, node: cst.UnaryOperation) -> tree.Unary:
         return tree.Unary(self.places.span(node), _symbol(node.operator), self.visit(node.expression))
@@ -221,7 +221,9 @@ class ExpressionVisitor:
             target, source = self.visit(current.target), self.visit(current.iter)
             ifs = tuple(self.visit(condition.test) for condition in current.ifs)
             is_async = current.asynchronous is not None
-            found.append(tree.Generator(self.places.span(current), target, source, ifs, is_async))
+            end = (ifs[-1] if ifs else source).span
+            span = Span(target.span.line, target.span.column, end.end_line, end.end_column)
+            found.append(tree.Generator(span, target, source, ifs, is_async))
             current = current.inner_for_in
         return tuple(found)
 

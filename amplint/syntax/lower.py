@@ -9,20 +9,11 @@ import libcst as cst
 from amplint.model import tree
 from amplint.model.span import Span
 from amplint.syntax.depth import is_too_deep
+from amplint.syntax.fault import SyntaxFaultError
 from amplint.syntax.spans import Places
 from amplint.syntax.statements import StatementVisitor
 
 _FORM_FEED = re.compile(r"^[ \t\f]*\f(?=[ \t]*\S)", re.MULTILINE)
-
-
-class SyntaxFaultError(Exception):
-    """The program does not parse; line counts from 1, column from 0."""
-
-    def __init__(self, message: str, line: int, column: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-        self.column = column
 
 
 def lower(program: str) -> tree.Module:

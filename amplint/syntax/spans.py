@@ -129,6 +129,11 @@ class Places:
         """The span of a node, without enclosing parentheses and white space."""
         return self.between(*self._places[id(node)])
 
+    def trimmed_span(self, node: cst.CSTNode) -> Span:
+        """The span of a node less the white space at its end, for nodes whose last token owns some."""
+        start, end = self._places[id(node)]
+        return self.between(start, start + len(self._program[start:end].rstrip()))
+
     def parenthesized_span(self, node: cst.Tuple | cst.GeneratorExp) -> Span:
         """The span of a node together with its innermost parentheses, where it has some."""
         if not node.lpar:

@@ -1,0 +1,116 @@
+"""Reads a program by the fastest parser that is certain, and has LibCST read again what is going to be reported.
+
+Python's own parser is ten times as fast as LibCST, and most of what it reads holds nothing to report. LibCST's visitors
+have the last word: they read what Python rejects, and every statement with a finding. LibCST is loaded for that alone.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from functools import cache
+
+from amplint.model import tree
+from amplint.model.span import Span
+from amplint.syntax.depth import is_too_deep
+from amplint.syntax.fault import SyntaxFaultError
+from amplint.syntax.geometry import UncertainError
+from amplint.syntax.native import lower_natively
+
+_STATEMENTS: tuple[type[tree.Node], ...] = tree.Stmt.__args__
+
+
+def parse(program: str) -> tree.Module:
+    """The lowered tree of a program whose lines end in plain line feeds.
+
+    Raises SyntaxFaultError where it does not parse and RecursionError where it is nested too deeply.
+    """
+    if is_too_deep(program):
+        raise RecursionError("nested too deeply")
+    try:
+        return lower_natively(program)
+    except UncertainError:
+        from amplint.syntax.lower import lower
+
+        return lower(program)
+
+
+def second_reading(program: str, module: tree.Module, places: Iterable[Span]) -> tree.Module | None:
+    """LibCST's tree of a program where it is not the given one in the statements at some places, else None.
+
+    LibCST reads the lines of the smallest statement around each place, and the whole program only if they differ.
+    """
+    chains = {chain[-1]: chain for chain in (_around(module, place) for place in places) if chain}
+    if not chains:
+        return None
+    lines = program.split("\n")
+    if all(_agrees(chain, lines) for chain in chains.values()):
+        return None
+    from amplint.syntax.lower import lower
+
+    try:
+        again = lower(program)
+    except (SyntaxFaultError, RecursionError):  # Python takes it, so it is right
+        return None
+    return None if _is_same(module, again, 0) else again
+
+
+def _around(module: tree.Module, place: Span) -> list[tree.Stmt]:
+    """The statements around a place, from the outermost inwards."""
+    found: list[tree.Stmt] = []
+    below = _below(module)
+    while True:
+        inner = next((s for s in below if _first_line(s) <= place.line and place.end_line <= s.span.end_line), None)
+        if inner is None:
+            return found
+        found.append(inner)
+        below = _below(inner)
+
+
+def _below(node: tree.Node) -> Iterator[tree.Stmt]:
+    for child in tree.children(node):
+        if isinstance(child, _STATEMENTS):
+            yield child  # type: ignore[misc]  # mypy does not narrow by a tuple of classes
+        elif isinstance(child, tree.ExceptHandler | tree.MatchCase):
+            yield from _below(child)
+
+
+def _agrees(chain: list[tree.Stmt], lines: list[str]) -> bool:
+    """Whether LibCST reads the lines of a statement, or of the first one around it that can stand alone, the same."""
+    from amplint.syntax.lower import lower
+
+    for statement in reversed(chain):
+        first, last = _first_line(statement), statement.span.end_line
+        shift = first - 1
+        text = "\n".join(lines[shift:last])
+        if text[:1].isspace():
+            text, shift = f"if 1:\n{text}", shift - 1
+        try:
+            again = lower(text)
+        except (SyntaxFaultError, RecursionError):
+            continue
+        span = Span(statement.span.line - shift, statement.span.column, last - shift, statement.span.end_column)
+        return any(node.span == span and _is_same(statement, node, shift) for node in tree.walk(again))
+    return False
+
+
+def _first_line(statement: tree.Stmt) -> int:
+    decorators = statement.decorators if isinstance(statement, tree.FunctionDef | tree.ClassDef) else ()
+    return min([statement.span.line, *(decorator.span.line for decorator in decorators)])
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind) if item.init)
+
+
+def _is_same(one: object, other: object, shift: int) -> bool:
+    """Whether two values of trees are the same, where the other stands so many lines higher."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Span) and isinstance(other, Span):
+        return one == (other.line + shift, other.column, other.end_line + shift, other.end_column)
+    if isinstance(one, tree.Node):
+        names = _fields(type(one))  # type: ignore[arg-type]  # classes are hashable
+        return all(_is_same(getattr(one, name), getattr(other, name), shift) for name in names)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_is_same, one, other, [shift] * len(one)))
+    return one == other
