@@ -14,12 +14,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Construction:
-    """One thing that a call may make: its canonical name and all arguments, those of a partial first."""
+    """One thing that a call may make: its canonical name and all arguments, those of a partial first.
+
+    partial_facts is the module in which the arguments of the partial are written, None where there is no partial.
+    """
 
     name: str
     facts: "Facts"
     call: Call
     arguments: tuple[Argument, ...]
+    partial_facts: "Facts | None" = None
+
+    def home(self, argument: Argument) -> "Facts":
+        """The module in which an argument is written."""
+        is_of_call = any(each is argument for each in self.call.args)
+        return self.facts if is_of_call or self.partial_facts is None else self.partial_facts
 
     def argument(self, name: str, position: int | None) -> "Argument | None":
         """The argument of a keyword, or of a position counted from 0; None where it is absent or cannot be told."""
@@ -86,7 +95,7 @@ class Constructors:
         if facts.names.canonical(partial.func) != "functools.partial" or not partial.args:
             return []
         return [
-            Construction(name, self._facts, call, (*partial.args[1:], *call.args))
+            Construction(name, self._facts, call, (*partial.args[1:], *call.args), facts)
             for name in _meanings(partial.args[0].value, facts)
         ]
 

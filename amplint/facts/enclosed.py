@@ -12,7 +12,8 @@ from amplint.facts.branches import are_exclusive
 from amplint.facts.reach import Reached
 from amplint.facts.regions import Region, is_switched_off
 from amplint.facts.schedulers import is_over_optimizers
-from amplint.facts.training import Event, EventKind
+from amplint.facts.training import Event, EventKind, trained_models
+from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Attribute,
     Binary,
@@ -20,6 +21,7 @@ from amplint.model.tree import (
     ClassDef,
     For,
     FunctionDef,
+    Name,
     Return,
     Stmt,
     Try,
@@ -119,24 +121,44 @@ class EnclosedTraining:
         ]
         backwards = tuple(e for e in events if e.kind is EventKind.BACKWARD and not _has_own_region(e))
         steps = tuple(e for e in events if e.kind in _STEPS)
-        return Enclosed(region, backwards, steps, _stale_step(events))
+        return Enclosed(region, backwards, steps, self._stale_step(events))
+
+    def _stale_step(self, events: list[Event]) -> Event | None:
+        is_repeated = any(event.kind is EventKind.BACKWARD and event.is_looped for event in events)
+        for place, event in enumerate(events):
+            if event.kind not in _STEPS:
+                continue
+            if is_repeated and event.is_looped and not is_over_optimizers(event):
+                return event
+            for later in events[place + 1 :]:
+                if later.kind is not EventKind.BACKWARD or not _follows(later, event):
+                    continue
+                if event.via or later.via or self._is_used_between(event, later):
+                    return event
+        return None
+
+    def _is_used_between(self, step: Event, later: Event) -> bool:
+        """Whether a model that a step may have changed is named between the step and a later backward pass."""
+        training = self._facts.training
+        optimizer = step.call.args[0].value if step.kind is EventKind.SCALER_STEP else step.call.func
+        if isinstance(optimizer, Attribute) and step.kind is EventKind.OPTIMIZER_STEP:
+            optimizer = optimizer.value
+        changed: set[object] = set()
+        for made in training.made_by(optimizer, known.is_optimizer):
+            models = list(trained_models(self._facts, made.call)) if made.facts is self._facts else []
+            changed |= {training.handle(model) for model in models} if models else {None}
+        if not changed or None in changed:
+            return True
+        return any(
+            training.handle(node) in changed
+            for node in self._facts.index.nodes
+            if isinstance(node, Name | Attribute) and step.call.span < node.span < later.call.span
+        )
 
 
 def _first(events: tuple[Event, ...], seen: set[Call]) -> tuple[Event, ...]:
     """The events whose call was not seen yet, each call once."""
     return tuple({event.call: event for event in reversed(events) if event.call not in seen}.values())[::-1]
-
-
-def _stale_step(events: list[Event]) -> Event | None:
-    is_repeated = any(event.kind is EventKind.BACKWARD and event.is_looped for event in events)
-    for place, event in enumerate(events):
-        if event.kind not in _STEPS:
-            continue
-        if is_repeated and event.is_looped and not is_over_optimizers(event):
-            return event
-        if any(later.kind is EventKind.BACKWARD and _follows(later, event) for later in events[place + 1 :]):
-            return event
-    return None
 
 
 def _follows(later: Event, step: Event) -> bool:

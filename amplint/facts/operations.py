@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.reach import Reached, reached
 from amplint.facts.regions import Autocast, Region, is_switched_off
-from amplint.model.tree import Attribute, Binary, Call, Constant, Expr, Name, Node, Unary, walk
+from amplint.model.tree import Attribute, Binary, Call, Constant, Expr, Name, Node, Subscript, Unary, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -30,6 +30,16 @@ _WIDE = frozenset(
         *("softmax", "log_softmax", "softmin", "exp", "expm1", "log", "log2", "log10", "log1p", "pow", "sum", "prod"),
         *("norm", "layer_norm", "group_norm", "cumsum", "cumprod", "dist", "cdist", "reciprocal", "rsqrt", "tan"),
         *("acos", "asin", "cosh", "sinh", "softplus", "erfinv", "renorm", "normalize", "cross_entropy", "mse_loss"),
+    }
+)
+
+
+# what CUDA autocast runs in float16, and what gives back the dtype that it gets
+_PRODUCTS = frozenset({"matmul", "mm", "bmm", "baddbmm", "addmm", "einsum", "linear", "conv1d", "conv2d", "conv3d"})
+_KEEPING = frozenset(
+    {
+        *("abs", "amax", "amin", "max", "min", "mean", "sigmoid", "tanh", "relu", "sqrt", "square", "neg", "clone"),
+        *("view", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute", "contiguous", "detach", "t"),
     }
 )
 
@@ -90,10 +100,11 @@ class Operations:
 
 def is_cuda_possible(autocast: Autocast) -> bool:
     """Whether an autocast object is for CUDA, or for a device that is computed from a string with `cuda` in it."""
-    if autocast.device is not None or autocast.device_expr is None:
+    given = autocast.device_given
+    if autocast.device is not None or given is None or given.node is None:
         return autocast.device == "cuda"
-    nodes = autocast.facts.values.closure(autocast.device_expr)
-    return any(isinstance(n, Constant) and isinstance(n.value, str) and "cuda" in n.value for n in nodes)
+    nodes = given.facts.values.closure(given.node)
+    return any(isinstance(n, Constant) and isinstance(n.value, str) and "cuda" in n.value for _, n in nodes)
 
 
 def number(facts: "Facts", expr: Node) -> float | None:
@@ -129,7 +140,7 @@ def _constants(facts: "Facts", node: Node) -> Iterator[tuple[Expr, bool]]:
             if value is not None and _FLOAT16_MAX < abs(value) < float("inf"):
                 yield argument, True
         name = facts.names.canonical(node.func) or (node.func.attr if isinstance(node.func, Attribute) else "")
-        if name in _FLOORS and not _is_wide(facts, node.func):
+        if name in _FLOORS and _may_be_half(facts, _held(facts, node)):
             floor = next(
                 (a.value for a in node.args if a.name == "min" or (a.name is None and a is node.args[0])), None
             )
@@ -144,7 +155,7 @@ def _added(facts: "Facts", constant: Expr, other: Expr) -> Iterator[tuple[Expr, 
         return
     if _FLOAT16_MAX < abs(value) < float("inf") and isinstance(value, float) and _is_tensor(facts, other):
         yield constant, True
-    elif 0 < abs(value) < _FLOAT16_TINY:
+    elif 0 < abs(value) < _FLOAT16_TINY and _may_be_half(facts, other):
         yield constant, False
 
 
@@ -160,6 +171,52 @@ def _filled(facts: "Facts", call: Call) -> Iterator[Expr]:
             yield argument.value
 
 
+def _held(facts: "Facts", call: Call) -> Expr:
+    """The tensor that a method or a function of torch is called for."""
+    is_method = isinstance(call.func, Attribute) and facts.names.canonical(call.func) is None
+    return call.func.value if is_method and isinstance(call.func, Attribute) else call.args[0].value
+
+
+def _may_be_half(facts: "Facts", expr: Expr, depth: int = 6) -> bool:
+    """Whether a value is what a matrix product or a module gives, passed on by operations that keep its dtype alone.
+
+    Anything else may have met a float32 tensor, which half precision yields to.
+    """
+    if not depth:
+        return False
+    origins = facts.values.origins(expr, is_local=True)
+    return bool(origins) and all(
+        origin.node is not None and _is_half_made(origin.facts, origin.node, depth) for origin in origins
+    )
+
+
+def _is_half_made(facts: "Facts", node: Expr, depth: int) -> bool:
+    match node:
+        case Unary(operand=operand):
+            return _may_be_half(facts, operand, depth - 1)
+        case Subscript(value=value):
+            return _may_be_half(facts, value, depth - 1)
+        case Binary(op="@"):
+            return True
+        case Binary(left=left, right=right):
+            sides = [side for side in (left, right) if number(facts, side) is None]
+            return bool(sides) and all(_may_be_half(facts, side, depth - 1) for side in sides)
+        case Call(func=func):
+            canonical = facts.names.canonical(func)
+            last = (canonical or (func.attr if isinstance(func, Attribute) else "")).rpartition(".")[2]
+            if last in _PRODUCTS:
+                return True
+            if (
+                last in _KEEPING
+                and (canonical is None or canonical.startswith("torch."))
+                and (node.args or not canonical)
+            ):
+                return _may_be_half(facts, _held(facts, node), depth - 1)
+            is_module = canonical is None and isinstance(func, Name) and facts.targets.function(node) is None
+            return is_module and not facts.training.made_by(func, lambda name: name.startswith("torch."))
+    return False
+
+
 def _is_wide(facts: "Facts", expr: Node) -> bool:
     """Whether a value comes from an operation that autocast runs in float32, or was cast by hand."""
     for origin in facts.values.origins(expr, is_local=True):
@@ -167,7 +224,7 @@ def _is_wide(facts: "Facts", expr: Node) -> bool:
             if isinstance(node, Binary) and node.op == "**":
                 return True
             if isinstance(node, Call):
-                name = (facts.names.canonical(node.func) or "").rpartition(".")[2]
+                name = (origin.facts.names.canonical(node.func) or "").rpartition(".")[2]
                 attr = node.func.attr if isinstance(node.func, Attribute) else name
                 if attr in _WIDE or attr in _CASTS:
                     return True
@@ -177,6 +234,6 @@ def _is_wide(facts: "Facts", expr: Node) -> bool:
 def _is_tensor(facts: "Facts", expr: Node) -> bool:
     """Whether a value is a tensor as far as its making shows."""
     return any(
-        isinstance(origin.node, Call) and (facts.names.canonical(origin.node.func) or "").startswith("torch.")
+        isinstance(origin.node, Call) and (origin.facts.names.canonical(origin.node.func) or "").startswith("torch.")
         for origin in facts.values.origins(expr, is_local=True)
     )

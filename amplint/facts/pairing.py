@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.constructors import Construction
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.regions import Region, truth
+from amplint.facts.values import Origin
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Attribute,
@@ -96,12 +97,12 @@ class Pairing:
         if made.has_star and switch is None:
             return True
         if switch is not None:
-            if truth(made.facts, switch.value) is False:
+            if truth(made.home(switch), switch.value) is False:
                 return True
             general = [pair.region.autocasts[0].switch for pair in pairs if pair.region.autocasts]
             written = dotted(switch.value)
             is_general = written is not None and any(e is not None and dotted(e) == written for e in general)
-            if not is_general and tells_float16(made.facts, switch.value):
+            if not is_general and tells_float16(made.home(switch), switch.value):
                 return True
         tests = [(made.facts, test) for test in _tests_around(made.facts, made.call)]
         for pair in pairs:
@@ -109,10 +110,10 @@ class Pairing:
         return any(tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16) for facts, test in tests)
 
 
-def switch_of(made: Construction) -> Expr | None:
+def switch_of(made: Construction) -> Origin | None:
     """The expression that enables a scaler, None where nothing does."""
     argument = made.argument("enabled", _switch_place(made.name))
-    return argument.value if argument is not None else None
+    return Origin(made.home(argument), argument.value) if argument is not None else None
 
 
 def _switch_place(name: str) -> int | None:
@@ -132,13 +133,13 @@ def _tests_around(facts: "Facts", node: Node) -> Iterator[Expr]:
 
 def tells_float16(facts: "Facts", expr: Node) -> bool:
     """Whether a condition asks for float16 in particular: a comparison with it, or a name that says so."""
-    for node in facts.values.closure(expr):
+    for home, node in facts.values.closure(expr):
         if isinstance(node, Compare):
             for op, other in zip(node.ops, (*node.comparators,), strict=True):
                 sides = (node.left, other)
-                if any(_names_dtype(facts, side, _FLOAT16, "float16") for side in sides) and op not in _NEGATIONS:
+                if any(_names_dtype(home, side, _FLOAT16, "float16") for side in sides) and op not in _NEGATIONS:
                     return True
-                if any(_names_dtype(facts, side, _BFLOAT16, "bfloat16") for side in sides) and op in _NEGATIONS:
+                if any(_names_dtype(home, side, _BFLOAT16, "bfloat16") for side in sides) and op in _NEGATIONS:
                     return True
         elif isinstance(node, Unary) and node.op == "not" and _BFLOAT16.search(dotted(node.operand) or ""):
             return True
@@ -158,7 +159,7 @@ def _names_dtype(facts: "Facts", expr: Node, pattern: re.Pattern[str], name: str
 
 
 def _mentions(facts: "Facts", expr: Node, pattern: re.Pattern[str]) -> bool:
-    for node in facts.values.closure(expr):
+    for _, node in facts.values.closure(expr):
         text = node.id if isinstance(node, Name) else node.attr if isinstance(node, Attribute) else ""
         if isinstance(node, Constant) and isinstance(node.value, str):
             text = node.value

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.constructors import Construction
 from amplint.facts.reach import Reached
+from amplint.facts.values import Origin
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Attribute,
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
 class Autocast:
     """One autocast object as it is made.
 
-    device is a literal device type or None; dtypes holds the names that the dtype may be, None standing for unknown;
-    is_enabled is None where it depends on a switch.
+    device is a literal device type or None, device_given what was given for it; dtypes holds the names that the dtype
+    may be, None standing for unknown; is_enabled is None where it depends on a switch.
     """
 
     facts: "Facts"
     call: Call
     device: str | None
-    device_expr: Expr | None
+    device_given: Origin | None
     dtypes: frozenset[str | None]
     dtype_expr: Expr | None
     is_enabled: bool | None
@@ -194,20 +195,20 @@ def autocast(made: Construction) -> Autocast:
         device = _device(device_argument.value)
     dtypes: frozenset[str | None]
     if dtype_argument is not None:
-        dtypes = dtype_names(made.facts, dtype_argument.value)
+        dtypes = dtype_names(made.home(dtype_argument), dtype_argument.value)
         if None in dtypes and _is_none(dtype_argument.value):
             dtypes = frozenset({known.DEFAULT_DTYPES.get(device or "")})
     else:
         dtypes = frozenset({None if made.has_star else known.DEFAULT_DTYPES.get(device or "")})
     is_enabled: bool | None = None if made.has_star else True
     if switch_argument is not None:
-        is_enabled = truth(made.facts, switch_argument.value)
+        is_enabled = truth(made.home(switch_argument), switch_argument.value)
     is_cached = not (cache_argument is not None and _is_false(cache_argument.value))
     return Autocast(
         made.facts,
         made.call,
         device,
-        device_argument.value if device_argument is not None else None,
+        Origin(made.home(device_argument), device_argument.value) if device_argument is not None else None,
         dtypes,
         dtype_argument.value if dtype_argument is not None else None,
         is_enabled,

@@ -123,7 +123,7 @@ class Schedulers:
 
     def _mentions_skip(self, test: Node) -> bool:
         nodes = self._facts.values.closure(test)
-        return any(isinstance(node, Attribute) and node.attr in _SKIP_TESTS for node in nodes)
+        return any(isinstance(node, Attribute) and node.attr in _SKIP_TESTS for _, node in nodes)
 
 
 def is_over_optimizers(event: Event) -> bool:

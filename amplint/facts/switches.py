@@ -53,7 +53,9 @@ class Switches:
         seen: set[Call] = set()
         for pair in self._facts.pairing.pairs:
             switch = switch_of(pair.made)
-            if switch is None or truth(pair.made.facts, switch) is not None or len(pair.region.autocasts) != 1:
+            if switch is None or switch.node is None or len(pair.region.autocasts) != 1:
+                continue
+            if truth(switch.facts, switch.node) is not None:
                 continue
             autocast = pair.region.autocasts[0]
             is_on = autocast.is_enabled is True and autocast.dtypes == {"float16"} and autocast.facts is self._facts

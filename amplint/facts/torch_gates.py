@@ -93,7 +93,7 @@ def _gate(expr: Expr, names: Names, budget: int) -> Gate | None:
             pairs = zip((left, *comparators), ops, comparators, strict=False)
             return _joined("and", [_comparison(a, op, b, names, budget) for a, op, b in pairs])
         case Call():
-            return _call(expr, names)
+            return _call(expr, names, budget)
         case Name() | Attribute():
             return _flag(expr, names, budget)
     return None
@@ -134,7 +134,7 @@ def _comparison(left: Expr, op: str, right: Expr, names: Names, budget: int) -> 
     return found
 
 
-def _call(call: Call, names: Names) -> Gate | None:
+def _call(call: Call, names: Names, budget: int) -> Gate | None:
     function = names.canonical(call.func) or dotted(call.func) or ""
     if function in ("builtins.hasattr", "builtins.getattr") and len(call.args) >= 2:
         owner, wanted = names.canonical(call.args[0].value), call.args[1].value
@@ -143,7 +143,7 @@ def _call(call: Call, names: Names) -> Gate | None:
         name = frozenset({f"{owner}.{wanted.value}"})
         return Gate(Arm(has=name), Arm(lacks=name))
     if function in ("builtins.bool", "builtins.all", "builtins.any") and len(call.args) == 1:
-        return gate(call.args[0].value, names)
+        return _gate(call.args[0].value, names, budget - 1)
     last = function.rpartition(".")[2]
     values = [argument.value for argument in call.args]
     is_about_torch = _TORCH_FLAG.search(last) is not None or any(_asks_version(value, names) for value in values)

@@ -20,6 +20,7 @@ from amplint.model.tree import (
     Expr,
     Name,
     Node,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +52,15 @@ class Event:
     def entry(self) -> Call:
         """The call in the stretch that was asked about."""
         return self.via[0] if self.via else self.call
+
+
+def trained_models(facts: "Facts", optimizer: Call) -> Iterator[Expr]:
+    """The models whose parameters() an optimizer gets where it is made."""
+    for argument in optimizer.args[:1]:
+        for origin in facts.values.origins(argument.value, is_local=True):
+            for node in walk(origin.node) if origin.node is not None and origin.facts is facts else ():
+                if isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "parameters":
+                    yield node.func.value
 
 
 class Training:

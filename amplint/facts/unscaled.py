@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.branches import are_exclusive
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.regions import Autocast, Region
-from amplint.facts.training import EventKind
+from amplint.facts.training import EventKind, trained_models
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     AnnAssign,
@@ -94,7 +94,7 @@ class UnscaledTraining:
         for call in self._facts.index.calls:
             if not any(known.is_optimizer(name) for name in self._facts.constructors.names(call)):
                 continue
-            for model in self._trained(call):
+            for model in trained_models(self._facts, call):
                 cast = self._half_cast(model)
                 if cast is not None and cast not in seen:
                     seen.add(cast)
@@ -114,7 +114,7 @@ class UnscaledTraining:
         return False
 
     def _is_default_dtype(self, autocast: Autocast) -> bool:
-        is_computed = autocast.device is None and autocast.device_expr is not None
+        is_computed = autocast.device is None and autocast.device_given is not None
         return autocast.dtype_expr is None and is_computed and autocast.is_enabled is True
 
     def _is_inference(self, region: Region, function: FunctionDef) -> bool:
@@ -124,14 +124,6 @@ class UnscaledTraining:
             if isinstance(outer, With):
                 places.extend(item.context for item in outer.items)
         return any(names.canonical(p.func if isinstance(p, Call) else p) in _NO_GRAD for p in places)
-
-    def _trained(self, optimizer: Call) -> Iterator[Expr]:
-        """The models whose parameters() an optimizer gets."""
-        for argument in optimizer.args[:1]:
-            for origin in self._facts.values.origins(argument.value, is_local=True):
-                for node in walk(origin.node) if origin.node is not None and origin.facts is self._facts else ():
-                    if isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "parameters":
-                        yield node.func.value
 
     def _half_cast(self, model: Expr) -> Call | None:
         """The call that leaves a model in float16, if nothing casts it back or freezes it."""

@@ -76,14 +76,14 @@ class Values:
             found.setdefault(key, origin)
         return tuple(found.values())
 
-    def closure(self, expr: Node) -> Iterator[Node]:
-        """The nodes of an expression, and those of the values that the names in it may have."""
+    def closure(self, expr: Node) -> "Iterator[tuple[Facts, Node]]":
+        """The nodes of an expression, and those of the values that the names in it may have, each with its module."""
         for node in walk(expr):
-            yield node
+            yield self._facts, node
             if isinstance(node, Name | Attribute):
                 for origin in self.origins(node):
                     if origin.node is not None and origin.node is not node:
-                        yield from walk(origin.node)
+                        yield from ((origin.facts, inner) for inner in walk(origin.node))
 
     @cached_property
     def attributes(self) -> dict[tuple[ClassDef, str], list[Given]]:

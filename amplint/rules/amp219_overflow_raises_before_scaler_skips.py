@@ -70,7 +70,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "the clip raises on an overflow, which the scaler would have skipped"
         notes = (Note(clip.unscale.span, "unscaled here; infs are recorded for the step"),)
         yield RULE.finding(clip.home, clip.call, message, notes=notes, fix=fix)
-    if any(reading.scene.homes[0] is facts for reading in facts.protocol):
+    if any(reading.scene.homes[0] is facts and reading.roles.scalers for reading in facts.protocol):
         for call in facts.index.calls:
             if facts.names.canonical(call.func) in ANOMALY and _is_always_on(facts, call):
                 message = "anomaly detection raises on an overflow, which the scaler would have skipped"

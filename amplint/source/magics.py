@@ -10,6 +10,11 @@ _TOKEN = re.compile(
 )
 _LINE_MAGIC = re.compile(r"[ \t]*(?:[%!?][^=\n]|%%?\w|!!|[/,;]\w)")
 _HELP = re.compile(r"[ \t]*[\w.\[\]%]+\?{1,2}[ \t]*(?:#.*)?$")
+# IPython runs these without their `%`; no Python statement starts with two names or with a name and a path.
+_AUTOMAGIC = re.compile(
+    r"(?:cd|ls|ll|cp|mv|rm|mkdir|rmdir|cat|less|more|man|pip|conda|mamba|env|alias|who|whos)[ \t]+"
+    r"(?!(?:in|is|and|or|if|not[ \t]+in)\b)(?:[\w~/.\"'$]|-{1,2}\w)"
+)
 _ASSIGNED = re.compile(r"[ \t]*[\w.,\[\]'\" \t]+?(?<![=!<>])=[ \t]*(?P<magic>[%!](?=[\w(~./]))")
 _INDENT = re.compile(r"[ \t]*")
 _PYTHON_CELLS = frozenset(
@@ -39,7 +44,7 @@ def python_of(cell: str) -> tuple[str, frozenset[int]]:
             return "\n" * (len(lines) - 1), frozenset(range(1, len(lines) + 1))
         lines[first] = ""
         replaced.add(first + 1)
-    if any(sign in cell for sign in "%!?/,;"):
+    if any(sign in cell for sign in "%!?/,;") or any(_AUTOMAGIC.match(line) for line in lines):
         _blank_magics(lines, replaced)
     return "\n".join(lines), frozenset(replaced)
 
@@ -50,7 +55,7 @@ def _blank_magics(lines: list[str], replaced: set[int]) -> None:
     while index < len(lines):
         line = lines[index]
         assigned = _ASSIGNED.match(line)
-        if _LINE_MAGIC.match(line) or _HELP.match(line):
+        if _LINE_MAGIC.match(line) or _AUTOMAGIC.match(line) or _HELP.match(line):
             lines[index] = _indent(line) + "pass"
         elif assigned:
             lines[index] = line[: assigned.start("magic")] + "..."

@@ -89,11 +89,21 @@ def test_broken_notebooks_are_named(raw: bytes, message: str) -> None:
         _read(raw)
 
 
+_NO_MAGIC = "cat = 1\ncat in x\nless.x\nman or y\nf(\nman if ls else cp\n)"
+
+
 @pytest.mark.parametrize(
     ("cell", "program", "replaced"),
     [
         ("%matplotlib inline\nx = 1", "pass\nx = 1", {1}),
         ("!pip install \\\n  torch\nx", "pass\n\nx", {1, 2}),
+        ("cd data/run\nx", "pass\nx", {1}),
+        ("pip install -q torch\nrm -r old\nls ~", "pass\npass\npass", {1, 2, 3}),
+        (
+            "cat = 1\ncat in x\nless.x\nman or y\nf(\nman if ls else cp\n)",
+            "cat = 1\ncat in x\nless.x\nman or y\nf(\nman if ls else cp\n)",
+            set(),
+        ),
         ("if x:\n    !ls\n", "if x:\n    pass\n", {2}),
         ("files = !ls\ny = %sql select", "files = ...\ny = ...", {1, 2}),
         ("torch.amp?\n?torch", "pass\npass", {1, 2}),
