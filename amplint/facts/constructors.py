@@ -3,6 +3,7 @@
 Refuses to know what the object is then used for.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from amplint.model.tree import Argument, Attribute, Call, Lambda, Name, Node
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
+    from amplint.facts.values import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +71,34 @@ class Constructors:
             self._made[call] = tuple(self._of(call))
         return self._made[call]
 
+    def always(self, call: Call, is_wanted: Callable[[str], bool]) -> bool:
+        """Whether every alternative of the callee is known and makes something wanted."""
+        if self._facts.names.canonical(call.func) is not None:
+            return all(is_wanted(made.name) for made in self.of(call))
+        alternatives = [self._meant(call, origin) for origin in self._callees(call)]
+        return all(made and all(is_wanted(each.name) for each in made) for made in alternatives)
+
     def _of(self, call: Call) -> list[Construction]:
-        found: list[Construction] = []
         canonical = self._facts.names.canonical(call.func)
         if canonical is not None:
             return [Construction(canonical, self._facts, call, call.args)]
+        return [made for origin in self._callees(call) for made in self._meant(call, origin)]
+
+    def _callees(self, call: Call) -> "tuple[Origin, ...]":
         is_of_self = (
             isinstance(call.func, Attribute) and isinstance(call.func.value, Name) and call.func.value.id == "self"
         )
-        if not isinstance(call.func, Name) and not is_of_self:
-            return []
-        for origin in self._facts.values.origins(call.func):
-            node = origin.node
-            if isinstance(node, Lambda):
-                node = node.body
-                if isinstance(node, Call):
-                    found.extend(origin.facts.constructors.of(node))
-            elif isinstance(node, Call):
-                found.extend(self._of_partial(call, node, origin.facts))
-            elif node is not None and (name := origin.facts.names.canonical(node)) is not None:
-                found.append(Construction(name, self._facts, call, call.args))
-        return found
+        return self._facts.values.origins(call.func) if isinstance(call.func, Name) or is_of_self else ()
+
+    def _meant(self, call: Call, origin: "Origin") -> list[Construction]:
+        """What a call makes where its callee is one of its alternatives."""
+        node = origin.node
+        if isinstance(node, Lambda):
+            return list(origin.facts.constructors.of(node.body)) if isinstance(node.body, Call) else []
+        if isinstance(node, Call):
+            return self._of_partial(call, node, origin.facts)
+        name = origin.facts.names.canonical(node) if node is not None else None
+        return [Construction(name, self._facts, call, call.args)] if name is not None else []
 
     def _of_partial(self, call: Call, partial: Call, facts: "Facts") -> list[Construction]:
         if facts.names.canonical(partial.func) != "functools.partial" or not partial.args:

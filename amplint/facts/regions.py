@@ -123,7 +123,7 @@ class Regions:
         for origin in self._facts.values.origins(expr):
             made = self._made(origin.node, origin.facts) if isinstance(origin.node, Call) else []
             found.extend(made)
-            has_other = has_other or not made
+            has_other = has_other or not made or _has_alternative(origin.node, origin.facts)
         return found, has_other
 
     @cached_property
@@ -239,6 +239,13 @@ def is_switched_off(each: Reached, region: Region) -> bool:
             if inner.is_off:
                 return True
     return False
+
+
+def _has_alternative(node: Node | None, facts: "Facts") -> bool:
+    """Whether the callee of a construction may also be something that is no autocast."""
+    if not isinstance(node, Call) or not facts.constructors.of(node):
+        return False
+    return not facts.constructors.always(node, lambda name: name in known.AUTOCASTS)
 
 
 def _of_framework(call: Call, facts: "Facts") -> Autocast:

@@ -20,7 +20,7 @@ from amplint.knowledge.training_api import (
     OTHER_FRAMEWORKS,
     SCALER_CLASSES,
 )
-from amplint.model.tree import Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node, walk
+from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node, walk
 
 PARAMETER_METHODS = ("parameters", "named_parameters")
 SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
@@ -144,8 +144,21 @@ class Roles:
                 continue
             call, frame = methods.get("step", methods.get("zero_grad", []))[0]
             assert isinstance(call.func, Attribute)
+            if self._is_of_framework(call.func.value, frame):
+                continue
             if {"step", "zero_grad"} <= methods.keys() or self._is_optimizer(call.func.value, frame):
                 yield place, call.func.value, frame
+
+    def _is_of_framework(self, expr: Expr, frame: int) -> bool:
+        """Whether a value is what `self.optimizers()` of a LightningModule gives: its step asks Lightning's scaler."""
+        given: list[Node | None] = [origin.expr for origin in self.scene.origins(expr, frame)]
+        home = self.scene.homes[frame]
+        for binding in home.names.lookup(expr.id, expr) if isinstance(expr, Name) else ():
+            holder = home.index.parents.get(binding.node)
+            statement = home.index.parents.get(holder) if holder is not None else None
+            given.append(statement.value if isinstance(statement, Assign) else None)
+        calls = [each for each in given if isinstance(each, Call) and not each.args]
+        return any(isinstance(call.func, Attribute) and call.func.attr == "optimizers" for call in calls)
 
     def _is_optimizer(self, expr: Expr, frame: int) -> bool:
         return any(

@@ -59,9 +59,16 @@ class Switches:
                 continue
             autocast = pair.region.autocasts[0]
             is_on = autocast.is_enabled is True and autocast.dtypes == {"float16"} and autocast.facts is self._facts
-            if is_on and autocast.call not in seen and not self._is_guarded(pair.region.opening, autocast.call):
+            places = (pair.region.opening, autocast.call, *self._callees(pair.region.shown))
+            if is_on and autocast.call not in seen and not self._is_guarded(*places):
                 seen.add(autocast.call)
                 yield DeafAutocast(autocast, autocast.call, "scaler", pair.made)
+
+    def _callees(self, context: Expr) -> Iterator[Node]:
+        """What is called to make a context, where that is a partial or a lambda of this module."""
+        for origin in self._facts.values.origins(context.func) if isinstance(context, Call) else ():
+            if origin.node is not None and origin.node in self._facts.index.parents:
+                yield origin.node
 
     def _is_guarded(self, *nodes: Node) -> bool:
         """Whether a test decides about a region, other than a test of the device."""
