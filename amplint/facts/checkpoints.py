@@ -66,6 +66,7 @@ class Checkpoints:
         yield from self.written
         yield from self._of_objects()
         yield from self._through_functions()
+        yield from self._through_bases()
 
     @cached_property
     def written(self) -> tuple[Checkpoint, ...]:
@@ -155,6 +156,22 @@ class Checkpoints:
             for checkpoint in facts.checkpoints.written:
                 if checkpoint.owner is function and self._hands_optimizer(call):
                     yield Checkpoint(facts, call, checkpoint.state, checkpoint.save, function)
+
+    def _through_bases(self) -> Iterator[Checkpoint]:
+        """Classes that keep a scaler, and inherit from another module what writes the checkpoint."""
+        keepers = [self._facts.index.klass(call) for calls in self._scaler_steps for call in calls]
+        for klass in dict.fromkeys(keeper for keeper in keepers if keeper is not None):
+            for facts, owner in self._facts.targets.lineage(klass):
+                if facts is self._facts or facts.checkpoints.keeps_scaler:
+                    continue
+                own = [c for c in facts.checkpoints.written if c.owner is not None and c.owner in owner.body]
+                for checkpoint in own[:1]:
+                    yield Checkpoint(facts, klass.bases[0].value, checkpoint.state, checkpoint.save, checkpoint.owner)
+
+    @property
+    def _scaler_steps(self) -> Iterator[list[Call]]:
+        training = self._facts.training
+        return (training.uses[handle].get("step", []) for handle in training.scalers)
 
     def _hands_optimizer(self, call: Call) -> bool:
         return any(
