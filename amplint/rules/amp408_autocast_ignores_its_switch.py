@@ -67,4 +67,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         notes: tuple[Note, ...] = ()
         if deaf.scaler is not None and deaf.scaler.facts is facts:
             notes = (Note(deaf.scaler.call.span, "only the scaler has a switch"),)
+        if deaf.shown.span.line != deaf.autocast.call.span.line:
+            notes = (*notes, Note(deaf.autocast.call.func.span, "this autocast stays on"))
         yield RULE.finding(facts, deaf.shown, _MESSAGES[deaf.why], notes=notes)
