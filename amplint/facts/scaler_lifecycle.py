@@ -16,11 +16,13 @@ from amplint.model.tree import (
     Attribute,
     Call,
     Compare,
+    Continue,
     Expr,
     FunctionDef,
     If,
     Name,
     Node,
+    Return,
     Stmt,
     walk,
 )
@@ -155,7 +157,11 @@ class ScalerLifecycle:
         return False
 
     def _has_steps(self, branch: If) -> bool:
-        for node in (n for s in (*branch.body, *branch.orelse) for n in walk(s)):
+        decided: tuple[Stmt, ...] = (*branch.body, *branch.orelse)
+        if isinstance(branch.body[-1], Continue | Return):
+            _, block = self._facts.index.block(branch)
+            decided += block[block.index(branch) + 1 :]
+        for node in (n for s in decided for n in walk(s)):
             if isinstance(node, Call) and self._facts.training.kind(node) is EventKind.SCHEDULER_STEP:
                 return True
             if isinstance(node, Name | Attribute):

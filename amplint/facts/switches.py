@@ -11,7 +11,27 @@ from amplint.facts.constructors import Construction
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.pairing import switch_of
 from amplint.facts.regions import Autocast, truth
-from amplint.model.tree import Attribute, Call, Compare, Constant, Expr, If, IfExp, Name, Node, Tuple
+from amplint.model.tree import (
+    Attribute,
+    Break,
+    Call,
+    ClassDef,
+    Compare,
+    Constant,
+    Continue,
+    Expr,
+    FunctionDef,
+    If,
+    IfExp,
+    MatchCase,
+    Module,
+    Name,
+    Node,
+    Raise,
+    Return,
+    Tuple,
+    walk,
+)
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -60,7 +80,7 @@ class Switches:
             autocast = pair.region.autocasts[0]
             is_on = autocast.is_enabled is True and autocast.dtypes == {"float16"} and autocast.facts is self._facts
             places = (pair.region.opening, autocast.call, *self._callees(pair.region.shown))
-            if is_on and autocast.call not in seen and not self._is_guarded(*places):
+            if is_on and autocast.call not in seen and not self._is_guarded(switch.node, *places):
                 seen.add(autocast.call)
                 yield DeafAutocast(autocast, autocast.call, "scaler", pair.made)
 
@@ -70,15 +90,34 @@ class Switches:
             if origin.node is not None and origin.node in self._facts.index.parents:
                 yield origin.node
 
-    def _is_guarded(self, *nodes: Node) -> bool:
-        """Whether a test decides about a region, other than a test of the device."""
+    def _is_guarded(self, switch: Node, *nodes: Node) -> bool:
+        """Whether a test decides about a region, other than a test of the device: around it, or, if it asks for what
+        the switch asks for, with an exit before it.
+        """
         for node in nodes:
             child = node
             for outer in self._facts.index.ancestors(node):
+                if isinstance(outer, MatchCase):
+                    return True
                 if isinstance(outer, If | IfExp) and child is not outer.test and not _is_of_device(outer.test):
                     return True
                 child = outer
+            if any(_names(branch.test) & _names(switch) for branch in self._exits_before(node)):
+                return True
         return False
+
+    def _exits_before(self, node: Node) -> Iterator[If]:
+        """The branches before a node, in the blocks around it, that leave the function or the turn of the loop."""
+        index = self._facts.index
+        statement = index.statement(node)
+        while not isinstance(statement, FunctionDef | ClassDef):
+            holder, block = index.block(statement)
+            for before in block[: block.index(statement)]:
+                if isinstance(before, If) and isinstance(before.body[-1], Return | Continue | Break | Raise):
+                    yield before
+            if isinstance(holder, Module):
+                return
+            statement = index.statement(holder)
 
     def _is_always_true(self, test: Compare) -> bool:
         """A text that is compared with a dtype for inequality."""
@@ -105,6 +144,11 @@ class Switches:
                 if is_same and any(_is_text(side) for side in sides):
                     return True
         return False
+
+
+def _names(expr: Node) -> set[str]:
+    nodes = [node for node in walk(expr) if isinstance(node, Name | Attribute)]
+    return {node.attr if isinstance(node, Attribute) else node.id for node in nodes} - {"self", "args", "cfg", "config"}
 
 
 def _is_text(node: Node) -> bool:
