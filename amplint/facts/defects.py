@@ -4,7 +4,7 @@ Says what is wrong and where; severity, wording and repair are the rules'.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amplint.facts.defect import Defect, DefectKind
@@ -183,13 +183,19 @@ class _Judge:
         return None
 
     def _is_boundary_missing(self, step: Step) -> bool:
-        """Whether the optimizer steps at group boundaries only, and this step does not wait for them."""
+        """Whether the optimizer steps at group boundaries only, and this step does not wait for them.
+
+        What stands behind the loop of the micro-batches serves the tail, and waits for nothing.
+        """
         own = {id(guard.test) for guard, _ in self.guards.boundaries(step)}
+        around = loop_around(self.scene, step)
         for other in self.reading.steps_of(EventKind.STEP):
-            if common_loop(self.scene, step, other) is not None:
-                asked = [guard for guard, _ in self.guards.boundaries(other)]
-                if asked and not any(id(guard.test) in own for guard in asked):
-                    return True
+            if around is None or common_loop(self.scene, step, other) is not around:
+                continue
+            asked = [guard for guard, _ in self.guards.boundaries(other)]
+            is_here = any(loop_around(self.scene, replace(step, node=g.test, frame=g.frame)) is around for g in asked)
+            if is_here and not any(id(guard.test) in own for guard in asked):
+                return True
         return False
 
     def _update_without_record(self, error: Error, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
