@@ -66,15 +66,18 @@ class Roles:
                 place = self.scene.place(call.func.value, step.frame)
                 if is_known_place(place):
                     uses.setdefault(place, {}).setdefault(call.func.attr, []).append((call, step.frame))
+        zeroed = {place for place, methods in uses.items() if "zero_grad" in methods}
         for place, methods in uses.items():
-            role = self._scaler(place, methods)
+            role = self._scaler(place, methods, zeroed)
             if role is not None:
                 self.scalers[place] = role
         for place, expr, frame in [*self._served(), *self._direct(uses)]:
             if place not in self.optimizers and place not in self.scalers:
                 self.optimizers[place] = OptimizerRole(place, tuple(self._modules(expr, frame)))
 
-    def _scaler(self, place: Term, methods: "dict[str, list[tuple[Call, int]]]") -> ScalerRole | None:
+    def _scaler(
+        self, place: Term, methods: "dict[str, list[tuple[Call, int]]]", zeroed: set[Term]
+    ) -> ScalerRole | None:
         used = [pair for name in SCALER_METHODS & methods.keys() for pair in methods[name]]
         if not used:
             return None
@@ -86,7 +89,8 @@ class Roles:
             return None
         made = [origin for origin in found if self._makes_scaler(origin)]
         if not made:
-            return ScalerRole(place) if self._is_scaler_by_use(methods) else None
+            is_used_so = self._is_scaler_by_use(methods) or self._ends_its_round(place, methods, zeroed, found)
+            return ScalerRole(place) if is_used_so else None
         switches = [self._enabled(origin, frame, place) for origin in made]
         if all(switch == ("const", "bool", False) for switch in switches):
             return None
@@ -100,6 +104,18 @@ class Roles:
         if "update" in methods or any(call.args for call, _ in methods.get("step", ())):
             return "scale" in methods
         return any(self._runs_backward(call, frame) for call, frame in methods.get("scale", ()))
+
+    def _ends_its_round(
+        self, place: Term, methods: "dict[str, list[tuple[Call, int]]]", zeroed: set[Term], origins: list[Origin]
+    ) -> bool:
+        """A parameter called a scaler that steps what is zeroed, and updates: one whose `scale` was forgotten."""
+        is_given = all(not isinstance(o.expr, Call) for o in origins)
+        is_named = place[0] in ("name", "attr") and any("scaler" in str(part) for part in place[1:])
+        if not is_given or not is_named or not methods.keys() <= SCALER_METHODS - {"scale"}:
+            return False
+        stepped = [(call.args[0], frame) for call, frame in methods.get("step", ()) if call.args]
+        is_updated = any(not call.args for call, _ in methods.get("update", ()))
+        return is_updated and any(self.scene.place(a.value, frame) in zeroed for a, frame in stepped if not a.star)
 
     def _runs_backward(self, call: Call, frame: int) -> bool:
         around = self.scene.homes[frame].index.parents.get(call)
