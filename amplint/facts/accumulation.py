@@ -4,7 +4,7 @@ Knows a mean over a micro-batch only where torch's own losses or a `.mean()` mak
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amplint.facts.guards import Guard, Guards, common_loop
@@ -14,7 +14,7 @@ from amplint.facts.spelling import spelled
 from amplint.flow.boundaries import Boundary, BoundaryKind
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Call, Constant, Expr, For, Name, Slice, Subscript, While, walk
+from amplint.model.tree import Attribute, Call, Constant, Expr, For, Name, Slice, Subscript, While, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -27,8 +27,9 @@ COUNTED = (BoundaryKind.MODULO, BoundaryKind.COUNTER)
 class Group:
     """A loop over micro-batches: its backward runs in every turn, its step at the end of a group.
 
-    guard and boundary are the test that the step waits for; both are None where it stands behind the loop.
-    period is how many turns a group has, as it is written; None where that cannot be told.
+    loss is what runs backward, as the function says that made it; at is the backward there, or the call that hands
+    the loss on to it. guard and boundary are the test that the step waits for; both are None where it stands behind
+    the loop. period is how many turns a group has, as it is written; None where that cannot be told.
     """
 
     reading: Reading
@@ -36,14 +37,15 @@ class Group:
     backward: Step
     step: Step
     loss: Expr
+    at: Step
     guard: Guard | None = None
     boundary: Boundary | None = None
     period: Expr | None = None
 
     @property
     def home(self) -> "Facts":
-        """The module of the backward."""
-        return self.reading.scene.homes[self.backward.frame]
+        """The module that made the loss."""
+        return self.reading.scene.homes[self.at.frame]
 
 
 class Accumulation:
@@ -56,9 +58,9 @@ class Accumulation:
         """Each group once, with how its loss came about."""
         seen: set[int] = set()
         for group in self.groups:
-            if id(group.backward.node) not in seen:
-                seen.add(id(group.backward.node))
-                yield group, LossTrace(reading=group.reading, loss=group.loss, frame=group.backward.frame)
+            if id(group.at.node) not in seen:
+                seen.add(id(group.at.node))
+                yield group, LossTrace(reading=group.reading, loss=group.loss, frame=group.at.frame)
 
 
 def _groups(reading: Reading) -> Iterator[Group]:
@@ -71,25 +73,58 @@ def _groups(reading: Reading) -> Iterator[Group]:
     ]
     steps = list(dict.fromkeys(reading.steps_of(*STEPS)))
     for backward, loss in backwards:
-        if _is_used_at_once(reading, backward, steps):
+        if _is_used_at_once(reading, guards, backward, steps):
             continue
+        made = _made(reading, backward, loss)
         for step in steps:
-            found = _waiting(reading, guards, backward, step, loss) or _behind(reading, backward, step, loss)
+            found = _waiting(reading, guards, backward, step, made) or _behind(reading, backward, step, made)
             if found is not None:
                 yield found
                 break
 
 
-def _is_used_at_once(reading: Reading, backward: Step, steps: list[Step]) -> bool:
-    """Whether some step follows in the block of the backward: another optimizer's step may wait for several turns."""
+def _made(reading: Reading, backward: Step, loss: Expr) -> tuple[Expr, Step]:
+    """The loss as the function says that made it, and the backward or the call in that function that hands it on."""
+    at, frames = backward, reading.scene.frames
+    while True:
+        name, frame = plain(loss), frames[at.frame]
+        passed = next((p for p in frame.passed if isinstance(name, Name) and p.parameter.name == name.id), None)
+        is_own = passed is not None and passed.value is not None and passed.frame == frame.parent
+        if passed is None or not is_own or frame.call is None or _is_bound_again(reading, name, at.frame):
+            return loss, at
+        assert passed.value is not None
+        loss, at = passed.value, replace(at, node=frame.call, frame=frame.parent)
+
+
+def _is_bound_again(reading: Reading, name: Expr, frame: int) -> bool:
+    """Whether a parameter gets another value, such as its own divided by something."""
+    home, function = reading.scene.homes[frame], reading.scene.frames[frame].function
+    return isinstance(name, Name) and len(home.names.bindings(function).get(name.id, ())) > 1
+
+
+def plain(loss: Expr) -> Expr:
+    """The loss inside of `scaler.scale(loss)`."""
+    if isinstance(loss, Call) and isinstance(loss.func, Attribute) and loss.func.attr == "scale" and loss.args:
+        return loss.args[0].value
+    return loss
+
+
+def _is_used_at_once(reading: Reading, guards: Guards, backward: Step, steps: list[Step]) -> bool:
+    """Whether some step follows the backward, under no other test: another optimizer's step may wait for turns."""
     index = reading.scene.homes[backward.frame].index
     statement = index.statement(backward.node)
     _, block = index.block(statement)
     later = block[block.index(statement) + 1 :]
-    return any(step.frame == backward.frame and index.statement(step.node) in later for step in steps)
+    own = {id(guard.test) for guard in guards.of(backward)}
+    return any(
+        step.frame == backward.frame
+        and index.statement(step.node) in later
+        and all(id(guard.test) in own for guard in guards.of(step))
+        for step in steps
+    )
 
 
-def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, loss: Expr) -> Group | None:
+def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, made: tuple[Expr, Step]) -> Group | None:
     """The step stands in the loop, under a test that asks for a boundary."""
     loop = common_loop(reading.scene, backward, step)
     if loop is None:
@@ -98,7 +133,7 @@ def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, loss:
     for guard, asked in guards.boundaries(step):
         is_counted = asked.kind in COUNTED and not _is_one(asked.period)
         if is_counted and id(guard.test) not in own and id(guard.test) in set(map(id, walk(loop))) | _flags(guard):
-            return Group(reading, loop, backward, step, loss, guard, asked, asked.period)
+            return Group(reading, loop, backward, step, *made, guard, asked, asked.period)
     return None
 
 
@@ -107,7 +142,7 @@ def _flags(guard: Guard) -> set[int]:
     return {id(guard.test)} if guard.frame else set()
 
 
-def _behind(reading: Reading, backward: Step, step: Step, loss: Expr) -> Group | None:
+def _behind(reading: Reading, backward: Step, step: Step, made: tuple[Expr, Step]) -> Group | None:
     """The step stands behind a loop over micro-batches, both in one function."""
     if backward.frame != step.frame or step.node.span < backward.node.span:
         return None
@@ -123,7 +158,7 @@ def _behind(reading: Reading, backward: Step, step: Step, loss: Expr) -> Group |
     period = loop.iter.args[0].value if len(loop.iter.args) == 1 else None
     if period is None or _is_one(period) or not (_cuts(loop) or _draws(loop) or _is_named_so(loop, period)):
         return None
-    return Group(reading, loop, backward, step, loss, period=period)
+    return Group(reading, loop, backward, step, *made, period=period)
 
 
 def _cuts(loop: For) -> bool:

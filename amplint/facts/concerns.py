@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 METHODS = frozenset({"backward", "unscale_", "zero_grad", "step", "scale_loss", *CLIP_NAMES})
+# What is done with a loss to show it.
+TELLING = frozenset({"print", "append", "add", "update", "log", "info", "debug", "add_scalar", "format", "float"})
 DEEPEST = 6
 
 
@@ -51,12 +53,21 @@ class Concerns:
             if target is not None and isinstance(target[1], FunctionDef):
                 if target[0].concerns.has(target[1], depth - 1):
                     return True
-            elif target is None and "scaler" in _last_name(node.func):
+            elif target is None and ("scaler" in _last_name(node.func) or _hands_on_a_loss(node, canonical)):
                 return True
         return False
 
     @cached_property
     def _method_names(self) -> frozenset[str]:
+        """The names of methods whose body concerns a step, or calls such a method: of this module and its imports."""
+        bindings = self.facts.names.bindings(self.facts.module).values()
+        imported = {binding.canonical for found in bindings for binding in found if binding.kind == "import"}
+        seen = (self.facts.definition(name) for name in imported if name is not None)
+        homes = {home.path: home for home, target in filter(None, seen) if isinstance(target, ClassDef)}
+        return self.own_method_names.union(*(home.concerns.own_method_names for home in homes.values()))
+
+    @cached_property
+    def own_method_names(self) -> frozenset[str]:
         """The names of methods of this module whose own body concerns a step, or calls such a method."""
         methods = [f for f in self.facts.index.functions if isinstance(self.facts.index.parents[f], ClassDef)]
         called = {f: {_last_name(n.func) for n in own_nodes(f) if isinstance(n, Call)} for f in methods}
@@ -75,6 +86,13 @@ def _concerns(node: Node) -> bool:
             return len(node.args) == (name == "scale") or "scal" in _last_name(node.func.value)
         return name in METHODS
     return isinstance(node, Attribute) and node.attr == "grad"
+
+
+def _hands_on_a_loss(call: Call, canonical: str | None) -> bool:
+    """Whether an object that nobody knows is called with a loss: a wrapper may run it backward."""
+    if canonical is not None or _last_name(call.func) in TELLING:
+        return False
+    return any("loss" in _last_name(argument.value).lower() for argument in call.args)
 
 
 def _last_name(func: Node) -> str:

@@ -23,6 +23,7 @@ from amplint.model.tree import (
     Raise,
     Return,
     Stmt,
+    Unary,
     While,
 )
 
@@ -98,17 +99,24 @@ class Guards:
         for outer in index.ancestors(node):
             match outer:
                 case If() if child in outer.body:
-                    yield Guard(outer.test, True, frame)
+                    yield _guard(outer.test, True, frame)
                 case If() if child in outer.orelse:
-                    yield Guard(outer.test, False, frame)
+                    yield _guard(outer.test, False, frame)
                 case IfExp() if child in (outer.body, outer.orelse):
-                    yield Guard(outer.test, child is outer.body, frame)
+                    yield _guard(outer.test, child is outer.body, frame)
                 case _:
                     pass
             yield from _early_exits(child, outer, frame)
             if outer is function or isinstance(outer, FunctionDef | Module):
                 return
             child = outer
+
+
+def _guard(test: Expr, is_true: bool, frame: int) -> Guard:
+    """A guard whose test is not negated: `not is_last` asks for `is_last`."""
+    while isinstance(test, Unary) and test.op == "not":
+        test, is_true = test.operand, not is_true
+    return Guard(test, is_true, frame)
 
 
 def _early_exits(child: Node, outer: Node, frame: int) -> Iterator[Guard]:
@@ -119,7 +127,7 @@ def _early_exits(child: Node, outer: Node, frame: int) -> Iterator[Guard]:
             continue
         for statement in block[: block.index(child)]:
             if isinstance(statement, If) and not statement.orelse and _leaves(statement.body):
-                yield Guard(statement.test, False, frame)
+                yield _guard(statement.test, False, frame)
 
 
 def _leaves(body: tuple[Stmt, ...]) -> bool:

@@ -13,7 +13,8 @@ small run).
 
 ## Where it reports
 
-At the backward, with the test that the step waits for as a note. Only where the mean is known: a torch loss with its
+At the backward, or at the call that hands the loss to a wrapper which runs it backward, with the test that the step
+waits for as a note. Only where the mean is known: a torch loss with its
 default reduction, a criterion object of one, `.mean()`, or a function in sight that returns such. A division, an
 inverse factor, `reduction="sum"` or a weight of its own is taken to be right.
 
@@ -44,14 +45,14 @@ Unsafe: a tuned run may live on the mistake.
 
 from collections.abc import Iterator
 
-from amplint.facts.accumulation import Group
+from amplint.facts.accumulation import Group, plain
 from amplint.facts.branches import are_exclusive
 from amplint.facts.gather import Facts
 from amplint.facts.guards import Guards
 from amplint.facts.spelling import spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Attribute, Call, Expr
+from amplint.model.tree import Argument
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -80,17 +81,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _is_one_loss(group: Group, other: Group) -> bool:
     """Whether two branches, of which one runs, take the same loss backward: with the scaler and without it."""
-    index, here, there = group.home.index, group.backward.node, other.backward.node
+    index, here, there = group.home.index, group.at.node, other.at.node
     is_beside = group.home is other.home and index.function(here) is index.function(there)
-    is_same = bool(spelled(_plain(group.loss))) and spelled(_plain(group.loss)) == spelled(_plain(other.loss))
+    is_same = bool(spelled(plain(group.loss))) and spelled(plain(group.loss)) == spelled(plain(other.loss))
     return is_beside and is_same and are_exclusive(group.home, here, there)
-
-
-def _plain(loss: Expr) -> Expr:
-    """The loss inside of `scaler.scale(loss)`."""
-    if isinstance(loss, Call) and isinstance(loss.func, Attribute) and loss.func.attr == "scale" and loss.args:
-        return loss.args[0].value
-    return loss
 
 
 def _finding(group: Group, branches: list[Group]) -> Finding:
@@ -99,13 +93,14 @@ def _finding(group: Group, branches: list[Group]) -> Finding:
     message = f"the loss is a mean over one micro-batch and is summed over {turns} without a division"
     notes = []
     if group.guard is not None:
-        home = group.reading.scene.homes[group.guard.frame]
+        test, frame = Guards(group.reading.scene).asked(group.guard)
+        home = group.reading.scene.homes[frame]
         path = None if home is group.home else home.path
-        notes.append(Note(group.guard.test.span, "the step waits for this", path))
+        notes.append(Note(test.span, "the step waits for this", path))
     step_home = group.reading.scene.homes[group.step.frame]
     notes.append(Note(group.step.node.span, "stepped only here", None if step_home is group.home else step_home.path))
     fix = _fix(branches, period)
-    return RULE.finding(group.home, group.backward.node, message, notes=tuple(notes), fix=fix)
+    return RULE.finding(group.home, group.at.node, message, notes=tuple(notes), fix=fix)
 
 
 def _fix(branches: list[Group], period: str) -> Fix | None:
@@ -116,13 +111,14 @@ def _fix(branches: list[Group], period: str) -> Fix | None:
 
 
 def _division(group: Group, period: str) -> Replace:
-    plain = _plain(group.loss)
-    code = f"{spelled(plain)} / {period}"
-    return Replace(plain.span, code if plain is not group.loss else f"({code})")
+    loss = plain(group.loss)
+    code = f"{spelled(loss)} / {period}"
+    around = group.home.index.parents.get(loss)
+    return Replace(loss.span, code if isinstance(around, Argument) else f"({code})")
 
 
 def _knows_period(group: Group) -> bool:
     """Whether the function of the backward is the one in which the period is named."""
     frames, guard = group.reading.scene.frames, group.guard
-    asked = group.backward.frame if guard is None else Guards(group.reading.scene).asked(guard)[1]
-    return frames[asked].function is frames[group.backward.frame].function
+    asked = group.at.frame if guard is None else Guards(group.reading.scene).asked(guard)[1]
+    return frames[asked].function is frames[group.at.frame].function
