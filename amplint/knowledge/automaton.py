@@ -85,7 +85,8 @@ def _staged(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
         record, before = state.scaler(event.scaler), state.optimizer(key)
         move = STAGES[event.kind, record.stage(key)]
         if record.is_set is False:
-            reason = Reason.UNSCALED_BACKWARD if before.gradients is Gradients.PLAIN else Reason.SCALE_NOT_SET
+            is_explained = before.gradients is Gradients.PLAIN or _has_run_backward(before)
+            reason = Reason.UNSCALED_BACKWARD if is_explained else Reason.SCALE_NOT_SET
             found.append(replace(_error(reason, event, key, before), is_crash=True))
             continue
         if move.error is not None:
@@ -102,6 +103,11 @@ def _staged(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
         state = state.with_optimizer(key, after)
         state = state.with_scaler(event.scaler, replace(record.with_stage(key, move.stage), has_record=has_record))
     return state, tuple(found)
+
+
+def _has_run_backward(before: OptimizerState) -> bool:
+    """Whether some backward was seen that may be this optimizer's, whatever its gradients were before."""
+    return before.gradients is Gradients.UNKNOWN and before.backward_site is not None
 
 
 def _update(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
