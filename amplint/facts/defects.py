@@ -12,6 +12,7 @@ from amplint.facts.gradients import Handling
 from amplint.facts.guards import Guards, common_loop, loop_around, ways_up
 from amplint.facts.protocol import Reading
 from amplint.facts.reader import Misstep
+from amplint.flow.boundaries import asks_for_the_last
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
 from amplint.knowledge.state import Error
@@ -151,11 +152,24 @@ class _Judge:
         behind = [step for step in steps if step.frame == site.frame and step.node.span > site.node.span]
         return min(behind, key=lambda step: step.node.span, default=None)
 
-    def _no_update(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect:
+    def _no_update(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         steps = [step for kind, step in because if kind is EventKind.STEP]
         site = misstep.error.site
         assert isinstance(site, Step)
-        return self._at(DefectKind.NO_UPDATE, (steps or [site])[0], misstep.error, because, after=site)
+        step = (steps or [site])[0]
+        if self._is_updated_by_the_last(step):
+            return None
+        return self._at(DefectKind.NO_UPDATE, step, misstep.error, because, after=site)
+
+    def _is_updated_by_the_last(self, step: Step) -> bool:
+        """Whether an update beside the step waits for the last of several optimizers: `if number + 1 == count`."""
+        own = {id(guard.test) for guard in self.guards.of(step)}
+        return any(
+            id(guard.test) not in own and asks_for_the_last(guard.test)
+            for update in self.reading.steps_of(EventKind.UPDATE)
+            if self.reading.are_together(update, step)
+            for guard in self.guards.of(update)
+        )
 
     def _unscaled_twice(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         if misstep.is_of_plain_gradients:  # A path without the scaler's backward is one without the scaler.

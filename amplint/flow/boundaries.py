@@ -87,6 +87,15 @@ def boundary(test: Expr, scope: Node | None = None, meaning: Meaning = lambda _:
             return None
 
 
+def asks_for_the_last(test: Expr) -> bool:
+    """Whether some part of a test asks for the last of several: `number + 1 == count`, `number == len(all) - 1`."""
+    for node in walk(test):
+        sides = (node.left, *node.comparators) if isinstance(node, Compare) and node.ops == ("==",) else ()
+        if any(isinstance(s, Binary) and s.op in "+-" and isinstance(s.right, Constant) for s in sides):
+            return True
+    return False
+
+
 def _named(test: Name | Attribute | Call, scope: Node | None, meaning: Meaning) -> Boundary | None:
     stands_for = meaning(test)
     if stands_for is not None:
