@@ -34,12 +34,10 @@ for i, (images, labels) in enumerate(loader):
 
 from collections.abc import Iterator
 
-from amplint.facts.accumulation import Group
 from amplint.facts.gather import Facts
-from amplint.facts.guards import Guards, ways_up
-from amplint.knowledge.protocol import EventKind
+from amplint.facts.guards import Guards
+from amplint.facts.tails import has_tail, has_tail_step
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import Call, For, Name, walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -62,31 +60,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         test, frame = Guards(group.reading.scene).asked(group.guard)
         home = group.reading.scene.homes[frame]
-        if not _is_over_a_loader(group):
+        if not has_tail(group, home):
             continue
         seen.add(id(group.guard.test))
         what = (
-            "is stepped with losses that were divided by the full length" if _has_tail_step(group) else "is not stepped"
+            "is stepped with losses that were divided by the full length" if has_tail_step(group) else "is not stepped"
         )
         yield RULE.finding(home, test, f"an incomplete group at the end of the loop {what}")
-
-
-def _is_over_a_loader(group: Group) -> bool:
-    """A loop that ends with its data; one over a fixed number of steps has no tail of its own."""
-    if not isinstance(group.loop, For):
-        return False
-    iterated = group.loop.iter
-    return not (
-        isinstance(iterated, Call) and isinstance(iterated.func, Name) and iterated.func.id in ("range", "count")
-    )
-
-
-def _has_tail_step(group: Group) -> bool:
-    """Whether a step stands behind the loop, in the function that has the loop."""
-    scene, inside = group.reading.scene, {id(node) for node in walk(group.loop)}
-    frame = next((step.frame for step in ways_up(scene, group.step) if id(step.node) in inside), None)
-    return any(
-        way.frame == frame and way.node.span > group.loop.span and id(way.node) not in inside
-        for step in group.reading.steps_of(EventKind.STEP, EventKind.DIRECT_STEP)
-        for way in ways_up(scene, step)
-    )
