@@ -123,11 +123,14 @@ def _is_a_first_start(group: Group, facts: "Facts", value: Expr | None) -> bool:
 
 def _skips_the_rest(group: Group) -> bool:
     """Whether the loop is left, or turns are skipped, once all full groups are done: `if i // n >= steps: continue`."""
-    period, home = dotted(group.period) if group.period is not None else None, group.home
+    period, frame = dotted(group.period) if group.period is not None else None, _frame(group)
+    if period is None or frame is None:
+        return False
+    home = group.reading.scene.homes[frame]
     for statement in group.loop.body:
         if not isinstance(statement, If) or not isinstance(statement.body[-1], Continue | Break):
             continue
         for _, node in home.values.closure(statement.test):
-            if isinstance(node, Binary) and node.op == "//" and period is not None and dotted(node.right) == period:
+            if isinstance(node, Binary) and node.op == "//" and dotted(node.right) == period:
                 return True
     return False
