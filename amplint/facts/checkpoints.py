@@ -61,7 +61,7 @@ class Checkpoints:
 
     def without_scaler(self) -> Iterator[Checkpoint]:
         """Checkpoints with the optimizer's state but not the scaler's, where the module drives a scaler."""
-        if not self._drives_scaler or self.keeps_scaler:
+        if not self.drives_scaler or self.keeps_scaler:
             return
         yield from self.written
         yield from self._of_objects()
@@ -90,7 +90,8 @@ class Checkpoints:
         )
 
     @cached_property
-    def _drives_scaler(self) -> bool:
+    def drives_scaler(self) -> bool:
+        """Whether the module steps with a scaler, or makes one, that is not switched off for good."""
         training = self._facts.training
         if training.scalers and any("step" in training.uses[handle] for handle in training.scalers):
             return not self._is_disabled
@@ -162,7 +163,7 @@ class Checkpoints:
         keepers = [self._facts.index.klass(call) for calls in self._scaler_steps for call in calls]
         for klass in dict.fromkeys(keeper for keeper in keepers if keeper is not None):
             for facts, owner in self._facts.targets.lineage(klass):
-                if facts is self._facts or facts.checkpoints.keeps_scaler:
+                if facts is self._facts or facts.checkpoints.keeps_scaler or facts.checkpoints.drives_scaler:
                     continue
                 own = [c for c in facts.checkpoints.written if c.owner is not None and c.owner in owner.body]
                 for checkpoint in own[:1]:

@@ -21,10 +21,13 @@ from amplint.model.tree import (
     ClassDef,
     For,
     FunctionDef,
+    If,
     Name,
+    Node,
     Return,
     Stmt,
     Try,
+    Unary,
     While,
     With,
     dotted,
@@ -117,11 +120,27 @@ class EnclosedTraining:
         events = [
             e
             for e in self._facts.training.within(region.body)
-            if not is_switched_off(Reached(e.facts, e.call, e.via), region)
+            if not is_switched_off(Reached(e.facts, e.call, e.via), region) and not self._is_off_at(region, e.entry)
         ]
         backwards = tuple(e for e in events if e.kind is EventKind.BACKWARD and not _has_own_region(e))
         steps = tuple(e for e in events if e.kind in _STEPS)
         return Enclosed(region, backwards, steps, self._stale_step(events))
+
+    def _is_off_at(self, region: Region, place: Node) -> bool:
+        """Whether a place runs only where the switch of a region is off: in the other branch of a test of it."""
+        switches = [dotted(autocast.switch) if autocast.switch is not None else None for autocast in region.autocasts]
+        if not switches or switches[0] is None or any(switch != switches[0] for switch in switches):
+            return False
+        child: Node = place
+        for outer in self._facts.index.ancestors(place):
+            if isinstance(outer, If) and child is not outer.test:
+                test, is_on = outer.test, child in outer.body
+                while isinstance(test, Unary) and test.op == "not":
+                    test, is_on = test.operand, not is_on
+                if dotted(test) == switches[0] and not is_on:
+                    return True
+            child = outer
+        return False
 
     def _stale_step(self, events: list[Event]) -> Event | None:
         is_repeated = any(event.kind is EventKind.BACKWARD and event.is_looped for event in events)
