@@ -63,12 +63,6 @@ def say(text: str) -> None:
     print(f"amplint: {text}", file=sys.stderr)
 
 
-def show_steps(count: int) -> None:
-    """Progress, where a person watches."""
-    if count and sys.stderr.isatty():
-        print(f"\r{count} steps", end="", file=sys.stderr, flush=True)
-
-
 def explain(outcome: Outcome, trace: Trace) -> list[str]:
     """How a run ended, in sentences; nothing where there is nothing to say."""
     steps = len(trace.steps)
@@ -77,11 +71,16 @@ def explain(outcome: Outcome, trace: Trace) -> list[str]:
         lines.append(_ENDINGS.get(outcome.ending, outcome.ending).format(status=outcome.status, error=outcome.error))
         if outcome.traceback:
             lines.append(outcome.traceback.rstrip())
-        lines.append(f"It made {steps} optimizer step{'' if steps == 1 else 's'} before.")
+        if outcome.ending is not Ending.NOT_STARTED:
+            lines.append(f"It made {steps} optimizer step{'' if steps == 1 else 's'} before.")
     elif not steps:
         lines.append("The program ended without an optimizer step: there is nothing to judge.")
     if outcome.forks and not steps:
-        lines.append(f"It forked {outcome.forks} times; only the process that was started is watched.")
+        count = f"{outcome.forks} process{'' if outcome.forks == 1 else 'es'}"
+        lines.append(
+            f"It started {count} of its own, and only the first one is watched. "
+            "Let it train in that one, or let --nproc start its ranks."
+        )
     return lines
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from amplint.cli.main import CLEAN, FAILED, FOUND
 from amplint.cli.outputs import parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
-from amplint.cli.program import add_program_arguments, explain, program_of, say, show_steps
+from amplint.cli.program import add_program_arguments, explain, program_of, say
 from amplint.cli.sightings import Findings
+from amplint.cli.steps import StepsLine
 from amplint.config.load import Resolver
 from amplint.config.usage import UsageError
 from amplint.engine.setup import Setup
@@ -32,6 +33,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_options(parser, names=OPTIONS)
     parser.add_argument("--trace", type=Path, metavar="FILE", help="keep the trace of the run (JSON lines)")
+    parser.add_argument(
+        "--dtypes", action="store_true", help="count the operations of each step by dtype (in the trace)"
+    )
     add_program_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -64,7 +68,7 @@ def _traces(options: argparse.Namespace) -> list[Trace]:
         program=program,
         folder="",
         directory=program.directory,
-        detail=Detail.EVENTS,
+        detail=_detail(options),
         steps=options.steps,
         seed=options.seed,
         threads=options.threads,
@@ -73,13 +77,24 @@ def _traces(options: argparse.Namespace) -> list[Trace]:
         is_every_event_kept=options.trace is not None,
     )
     try:
-        with Driver(options.time_limit, show_steps) as driver:
-            runs = run_ranks(driver, job, options.nproc) if options.nproc > 1 else [driver.run(job)]
+        display = StepsLine(options.steps, is_wanted=not options.quiet)
+        with Driver(options.time_limit, display.show) as driver:
+            try:
+                runs = run_ranks(driver, job, options.nproc) if options.nproc > 1 else [driver.run(job)]
+            finally:
+                display.clear()
             if options.trace is not None:
                 _keep(runs, options.trace)
     except RuntimeUnavailableError as error:
         raise UsageError(str(error)) from error
     return [each.trace for each in runs]
+
+
+def _detail(options: argparse.Namespace) -> Detail:
+    """A trace that somebody keeps holds every number."""
+    if options.dtypes:
+        return Detail.OPERATIONS
+    return Detail.EVENTS if options.trace is None else Detail.FULL
 
 
 def _keep(runs: list[Run], place: Path) -> None:

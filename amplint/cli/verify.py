@@ -1,13 +1,13 @@
 """`amplint verify`: runs a program with and without its fixes, and says of each whether it does what it claims."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from amplint.cli.main import CLEAN, FAILED, FOUND
 from amplint.cli.parser import add_options, given_values
-from amplint.cli.program import add_program_arguments, explain, program_of, say, show_steps
+from amplint.cli.program import add_program_arguments, explain, program_of, say
 from amplint.cli.run import RULES
+from amplint.cli.steps import StepsLine
 from amplint.cli.variants import Fixed, fixed_variants
 from amplint.cli.verdicts import as_json, as_text
 from amplint.config.load import Resolver
@@ -55,9 +55,13 @@ def run(options: argparse.Namespace) -> int:
         processes=options.nproc,
     )
     try:
-        with Driver(options.time_limit, None if options.quiet else show_steps) as driver:
-            lab = Laboratory(driver, conditions, _announce if not options.quiet else lambda variant, run: None)
-            fixed, result = _experiment(lab, options)
+        display = StepsLine(options.steps, is_wanted=not options.quiet)
+        with Driver(options.time_limit, display.show) as driver:
+            lab = Laboratory(driver, conditions, display.begin)
+            try:
+                fixed, result = _experiment(lab, options)
+            finally:
+                display.clear()
             runs = lab.runs()
             print(as_json(fixed, result, runs) if options.output_format == "json" else as_text(fixed, result, runs))
             if options.report is not None:
@@ -90,11 +94,6 @@ def _experiment(lab: Laboratory, options: argparse.Namespace) -> tuple[Fixed, Ex
             lab.add(without, fixed.without[number])
         cases.append(Case(change, without))
     return fixed, conduct(lab, cases, AFTER, wants_worth=not options.no_worth)
-
-
-def _announce(variant: str, run: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[Krunning {variant}: {run}", end=" ", file=sys.stderr, flush=True)
 
 
 def _texts(fixed: Fixed) -> list[tuple[str, str, str]]:

@@ -2,7 +2,9 @@
 
 import io
 import math
+import os
 import re
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -29,10 +31,23 @@ _COLORS = {"before": "#c23b4b", "as it is": "#2563a8", "after": "#2563a8", "floa
 
 def curves_svg(curves: Sequence[Curve]) -> str:
     """An `<svg>` element with a panel for each quantity that any run recorded; a sentence without matplotlib."""
-    try:
-        import matplotlib
-    except ImportError:
-        return "<p>matplotlib is not installed here, so there are no curves (install amplint[torch]).</p>"
+    with tempfile.TemporaryDirectory(prefix="amplint-") as folder:
+        before = os.environ.get("MPLCONFIGDIR")
+        # Matplotlib would else keep a list of fonts in the person's home.
+        os.environ["MPLCONFIGDIR"] = folder
+        try:
+            return _drawn(curves)
+        except ImportError:
+            return "<p>matplotlib is not installed here, so there are no curves (install amplint[torch]).</p>"
+        finally:
+            del os.environ["MPLCONFIGDIR"]
+            if before is not None:
+                os.environ["MPLCONFIGDIR"] = before
+
+
+def _drawn(curves: Sequence[Curve]) -> str:
+    import matplotlib
+
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "amplint"
     matplotlib.rcParams["svg.fonttype"] = "none"

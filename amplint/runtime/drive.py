@@ -6,12 +6,14 @@ This side of the tower imports no torch: the command line stays quick and surviv
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +25,7 @@ from amplint.runtime.nursery import OUTPUT_FILE, OVERLAY_FILE
 from amplint.runtime.trace import Ending, Outcome, Trace, read_trace
 
 Progress = Callable[[int], None]
-_STEP_LINE = b'{"record": "step"'
+_STEP_LINE = re.compile(rb'^\{"record": "step",.*?"optimizer": (\d+)', re.MULTILINE)
 _GRACE = 2.0
 """Seconds that a run gets to say where it stands before it is ended."""
 
@@ -92,9 +94,11 @@ class Driver:
         process.stdin.write(f"{job_file}\n")
         process.stdin.flush()
         child = int(process.stdout.readline())
-        is_late = self._wait(process, child, folder, started)
-        status = int(process.stdout.readline())
-        end_group(child)
+        try:
+            is_late = self._wait(process, child, folder, started)
+            status = int(process.stdout.readline())
+        finally:
+            end_group(child)
         trace = read_trace(trace_path(folder))
         trace.outcome = completed(trace.outcome, folder, 0, status, self.time_limit if is_late else None)
         output = folder / OUTPUT_FILE
@@ -105,7 +109,12 @@ class Driver:
         if self._process is None:
             command = [sys.executable, "-P", "-m", "amplint.runtime.nursery"]
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=environment(),
+                start_new_session=True,  # an interrupt from the keyboard is this process's to pass on
             )
             assert self._process.stdout is not None
             said = self._process.stdout.readline().strip()
@@ -179,12 +188,20 @@ def completed(outcome: Outcome, folder: Path, rank: int, status: int, time_limit
     """The outcome as seen from outside, for a run that could not write its own."""
     if time_limit is not None:
         stack = stack_path(folder, rank)
-        text = stack.read_text(errors="replace") if stack.exists() else ""
+        text = _own_frames(stack.read_text(errors="replace")) if stack.exists() else ""
         return Outcome(Ending.TIMED_OUT, 1, f"ran past the time limit of {time_limit:g} s", text)
     if outcome.ending is Ending.VANISHED:
         by = f"killed by signal {-status}" if status < 0 else f"status {status}, without Python's own exit"
         return replace(outcome, status=status, error=by)
     return outcome
+
+
+def _own_frames(stack: str) -> str:
+    """A stack, newest frame first, without the frames of the tool and what started it."""
+    own = f"{os.sep}amplint{os.sep}runtime{os.sep}"
+    lines = stack.splitlines()
+    start = next((number for number, line in enumerate(lines) if f"{own}execute.py" in line), len(lines))
+    return "\n".join(line for line in lines[:start] if own not in line)
 
 
 class StepCounter:
@@ -193,15 +210,15 @@ class StepCounter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._offset = 0
-        self._steps = 0
+        self._steps: Counter[bytes] = Counter()
 
     def count(self) -> int:
-        """Steps so far."""
+        """Steps so far, of the optimizer that made the most."""
         if self._path.exists():
             with self._path.open("rb") as stream:
                 stream.seek(self._offset)
                 data = stream.read()
             whole = data[: data.rfind(b"\n") + 1]
             self._offset += len(whole)
-            self._steps += whole.count(_STEP_LINE)
-        return self._steps
+            self._steps.update(_STEP_LINE.findall(whole))
+        return max(self._steps.values(), default=0)

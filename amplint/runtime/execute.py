@@ -9,6 +9,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -23,7 +24,7 @@ class ProgramError(Exception):
 
 def execute(program: Program, overlay: Overlay, stop: type[BaseException]) -> Outcome:
     """Run the program to its end. `stop` is the exception by which the recorder ends it."""
-    forks = _count_forks()
+    forks = _count_processes()
     try:
         code, module = _main_module(program, overlay)
     except (ProgramError, SyntaxError) as error:
@@ -71,9 +72,10 @@ def _main_module(program: Program, overlay: Overlay) -> tuple[CodeType, ModuleTy
     return code, module
 
 
-def _count_forks() -> Callable[[], int]:
-    """How often the program forked by itself; workers of multiprocessing are not counted."""
+def _count_processes() -> Callable[[], int]:
+    """How many processes the program started by itself; workers of torch's loaders are not counted."""
     original: Any = os.fork
+    start: Any = BaseProcess.start
     counted = 0
 
     def fork() -> int:
@@ -83,7 +85,14 @@ def _count_forks() -> Callable[[], int]:
         child: int = original()
         return child
 
+    def start_process(process: Any) -> Any:
+        nonlocal counted
+        if f"utils{os.sep}data" not in sys._getframe(1).f_code.co_filename:
+            counted += 1
+        return start(process)
+
     os.fork = fork
+    BaseProcess.start = start_process  # type: ignore[method-assign,assignment]
     return lambda: counted
 
 

@@ -78,10 +78,12 @@ class _Session:
     def start(self, rank: int) -> None:
         """Seed, treat, retarget, and hook as far as the job asks for it."""
         from amplint.runtime.patch import Patches
+        from amplint.runtime.spawn import keep_the_only_process_here
         from amplint.runtime.treat import apply_treatment
 
         job, patches = self._job, Patches()
         _make_repeatable(job)
+        keep_the_only_process_here(patches)
         self._writer.write("start", _start_record(job, rank), is_flushed=True)
         if job.device == "cpu":
             from amplint.runtime.retarget import Retarget

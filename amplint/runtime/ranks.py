@@ -33,13 +33,15 @@ def run_ranks(driver: Driver, job: Job, count: int) -> list[Run]:
             env=environment() | _variables(job),
             start_new_session=True,
         )
-        is_late = not _wait(process, driver, StepCounter(trace_path(folder)), started)
-        if is_late:
-            interrupt(_processes(folder), _GRACE)
-        end_group(process.pid)
+        is_late = False
+        try:
+            is_late = not _wait(process, driver, StepCounter(trace_path(folder)), started)
+            if is_late:
+                interrupt(_processes(folder), _GRACE)
+        finally:
+            for leader in (process.pid, *_processes(folder)):  # torchrun gives each rank a session of its own
+                end_group(leader)
         status = process.wait()
-        for rank in _processes(folder):  # torchrun gives each rank a session of its own
-            end_group(rank)
     seconds = time.monotonic() - started
     text = (folder / OUTPUT_FILE).read_text(errors="replace")
     runs = []

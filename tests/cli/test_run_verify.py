@@ -20,8 +20,8 @@ OLD = OLD.replace('GradScaler("cpu", init_scale', "GradScaler(init_scale").repla
 )
 
 
-def amplint(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+def amplint(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"} | variables
     command = [sys.executable, "-m", "amplint", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
@@ -89,7 +89,10 @@ def test_run_of_no_script(tmp_path):
 
 def test_verify_of_a_correct_script(script):
     folder = script(GOOD)
-    result = amplint(folder, "verify", "--report", "page.html", "train.py")
+    for name in ("home", "temporary"):
+        (folder / name).mkdir()
+    own = {"HOME": str(folder / "home"), "TMPDIR": str(folder / "temporary")}
+    result = amplint(folder, "verify", "--report", "page.html", "train.py", **own)
     assert result.returncode == 0, result.stdout
     assert "the program as it is: confirmed" in result.stdout
     assert "Is AMP worth it here?" in result.stdout
@@ -97,7 +100,9 @@ def test_verify_of_a_correct_script(script):
     assert page.count("<svg") == 1
     assert "<script" not in page
     assert "src=" not in page
-    assert sorted(path.name for path in folder.iterdir()) == ["page.html", "train.py"]
+    assert sorted(path.name for path in folder.iterdir()) == ["home", "page.html", "temporary", "train.py"]
+    assert not any((folder / "home").rglob("*"))
+    assert not any((folder / "temporary").iterdir()), "its own folder goes away with it"
 
 
 def test_verify_without_fixes_refutes_a_wrong_script(script):

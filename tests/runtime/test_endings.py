@@ -106,6 +106,7 @@ def test_a_script_that_runs_forever_says_where(script):
         outcome = run(driver, script(text)).trace.outcome
     assert outcome.ending is Ending.TIMED_OUT
     assert "in wait" in outcome.traceback
+    assert outcome.traceback.splitlines()[-1].endswith('script.py", line 5 in <module>')
 
 
 def test_a_script_that_ignores_the_end_is_ended(script):
@@ -145,3 +146,30 @@ def test_the_script_is_the_main_module(driver, script):
 
 def test_the_interpreter_is_the_one_that_runs_amplint(driver, script):
     assert run(driver, script("import sys\nprint(sys.executable)\n")).output.strip() == sys.executable
+
+
+SPAWNS_ONE = """
+import torch
+
+def train(rank, steps):
+    model = torch.nn.Linear(2, 1).cuda(rank)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        model(torch.ones(3, 2).cuda(rank)).square().mean().backward()
+        optimizer.step()
+
+if __name__ == "__main__":
+    torch.multiprocessing.spawn(train, args=(3,), nprocs=torch.cuda.device_count())
+"""
+
+
+def test_the_only_process_of_a_program_is_watched(driver, script):
+    trace = run(driver, script(SPAWNS_ONE)).trace
+    assert trace.outcome.is_clean, trace.outcome.traceback
+    assert len(trace.steps) == 3
+
+
+def test_processes_that_nobody_watches_are_counted(driver, script):
+    text = "import multiprocessing\nprocess = multiprocessing.get_context('fork').Process(target=print)\n"
+    assert run(driver, script(text + "process.start()\nprocess.join()\n")).trace.outcome.forks == 1
