@@ -102,7 +102,8 @@ def test_verify_of_a_correct_script(script):
     assert "src=" not in page
     assert sorted(path.name for path in folder.iterdir()) == ["home", "page.html", "temporary", "train.py"]
     assert not any((folder / "home").rglob("*"))
-    assert not any((folder / "temporary").iterdir()), "its own folder goes away with it"
+    left = {path.name for path in (folder / "temporary").iterdir() if not path.name.startswith("torchinductor")}
+    assert not left, "its own folder goes away with it; the other one is torch's"
 
 
 def test_verify_without_fixes_refutes_a_wrong_script(script):
