@@ -24,8 +24,12 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add `baseline` and what can be done with it."""
     parser = commands.add_parser("baseline", help="adopt amplint on an old tree")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for name, text in (("write", "write down all findings"), ("prune", "drop what no longer occurs")):
-        action = actions.add_parser(name, help=text)
+    for name, text in (
+        ("write", "write down all findings of these files as known"),
+        ("prune", "drop from the baseline what no longer occurs"),
+    ):
+        usage = f"amplint baseline {name} [FLAGS] [PATHS ...]"
+        action = actions.add_parser(name, help=text, usage=usage, description=f"{text.capitalize()}.")
         action.add_argument("paths", nargs="*", metavar="PATHS", help="files and folders (default: .)")
         add_options(action, names=_FLAGS)
     parser.set_defaults(run=run)

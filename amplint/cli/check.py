@@ -1,6 +1,7 @@
 """`amplint check`: checks files and reports, fixes or shows what would be fixed."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from amplint.engine.outcome import Wanted
 from amplint.engine.tree import Run
 from amplint.engine.tree import run as run_tree
 from amplint.model.finding import Severity
+from amplint.report.look import look_of
 from amplint.report.report import Report
 
 if TYPE_CHECKING:
@@ -27,7 +29,12 @@ _STDIN = "-"
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `check` and its flags."""
-    parser = commands.add_parser("check", help="find misuse of automatic mixed precision, and fix it")
+    parser = commands.add_parser(
+        "check",
+        help="find misuse of automatic mixed precision, and fix it",
+        usage="amplint [check] [FLAGS] [PATHS ... | -]",
+        description="Checks Python files and notebooks for misuse of AMP; with --fix, repairs them.",
+    )
     parser.add_argument(
         "paths", nargs="*", metavar="PATHS", help="files, folders, or - for standard input (default: .)"
     )
@@ -40,7 +47,8 @@ def run(options: argparse.Namespace) -> int:
     cwd = Path.cwd()
     resolver = Resolver(given_values(options), cwd)
     settings = resolver.top().settings
-    outputs = parse_outputs(settings.output_format, settings.output_file)
+    origin = resolver.top().origin("output_format")
+    outputs = parse_outputs(settings.output_format, settings.output_file, origin)
     paths, stdin = _input(options.paths, settings)
     if settings.show_files:
         from amplint.cli.config import show_files
@@ -62,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if settings.add_ignore:
         return _add_ignores(report, cwd)
     if settings.diff:
-        _show_diff(done)
+        _show_diff(done, settings.color)
     elif settings.fix:
         _write(done, options.paths, cwd, is_stdin=stdin is not None)
         if stdin is not None:
@@ -92,11 +100,19 @@ def _add_ignores(report: Report, cwd: Path) -> int:
     return FAILED if any(problem.is_fatal for problem in report.problems) else CLEAN
 
 
-def _show_diff(done: Run) -> None:
-    from amplint.engine.write import diff
+def _show_diff(done: Run, color: str) -> None:
+    """The changes on standard output: in colour for a person, else the bytes that `patch` takes."""
+    from amplint.engine.diff import diff
+    from amplint.report.difference import write
 
+    look = look_of(sys.stdout, color, os.environ)
     for _, before, after in done.changed:
-        print(diff(before, after), end="")
+        changes = diff(before, after)
+        if look.is_colored or look.width is not None:
+            write(changes.decode(before.encoding, errors="replace"), sys.stdout, look)
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(changes)
 
 
 def _write(done: Run, paths: list[str], cwd: Path, *, is_stdin: bool) -> None:

@@ -19,7 +19,9 @@ _FLAGS = frozenset({"config", "isolated", "exclude", "extend_exclude", "respect_
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `config` and its flags."""
-    parser = commands.add_parser("config", help="show what would be used here, and which file set it")
+    text = "show what would be used here, and which file set it"
+    usage = "amplint config [--show | --files | --schema] [FLAGS] [PATHS ...]"
+    parser = commands.add_parser("config", help=text, usage=usage, description=f"{text.capitalize()}.")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--show", dest="what", action="store_const", const="show", help="the settings (default)")
     what.add_argument("--files", dest="what", action="store_const", const="files", help="the files to check")
@@ -61,7 +63,9 @@ def show_files(paths: list[str], resolver: Resolver, cwd: Path) -> None:
 
 
 def show(resolver: Resolver, path: Path) -> None:
-    """Print the settings that hold at a path, as TOML, with their origin."""
+    """Print the settings that hold at a path, as TOML, with their origin. Raises UsageError where there is none."""
+    if not path.exists():
+        raise UsageError(f"{path} does not exist")
     found = resolver.for_folder(path if path.is_dir() else path.parent)
     print(f"# {path}: {found.file or 'no configuration file'}")
     for option in all_options():
@@ -79,5 +83,6 @@ def _line(option: Option, found: Resolved) -> str:
 
 def _toml(option: Option, value: Any) -> str:
     if option.kind is Kind.TABLE:
-        return "{ " + ", ".join(f"{json.dumps(key)} = {json.dumps(list(items))}" for key, items in value) + " }"
+        pairs = ", ".join(f"{json.dumps(key)} = {json.dumps(list(items))}" for key, items in value)
+        return f"{{ {pairs} }}" if pairs else "{}"
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

@@ -27,21 +27,20 @@ class Output:
     file: Path | None
 
 
-def parse_outputs(text: str, file: str | None) -> list[Output]:
+def parse_outputs(text: str, file: str | None, origin: str = "") -> list[Output]:
     """The outputs that `--output-format` asks for; `--output-file` takes what would go to standard output.
 
-    Raises UsageError for an unknown format, or for two on standard output.
+    Raises UsageError for an unknown format, or for two on standard output; the message begins with the origin.
     """
     outputs: list[Output] = []
     for part in text.split(","):
         name, _, target = part.strip().partition(":")
         if name not in FORMATS:
-            raise UsageError(
-                f"unknown output format {name!r}{did_you_mean(name, FORMATS)}; it is one of {', '.join(FORMATS)}"
-            )
+            near = did_you_mean(name, FORMATS)
+            raise UsageError(f"{origin}unknown output format {name!r}{near}; it is one of {', '.join(FORMATS)}")
         outputs.append(Output(name, Path(target) if target else Path(file) if file else None))
     if len({output.file for output in outputs}) < len(outputs):
-        raise UsageError(f"--output-format {text}: two formats for one place; write FORMAT:FILE for one of them")
+        raise UsageError(f"{origin}output format {text}: two formats for one place; write FORMAT:FILE for one of them")
     return outputs
 
 

@@ -4,22 +4,40 @@ import argparse
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import groupby
-from typing import Any
+from typing import Any, NoReturn
 
 from amplint import __version__
 from amplint.cli.main import COMMANDS
 from amplint.config.option import Kind, Option
 from amplint.config.settings import options
+from amplint.config.usage import UsageError, did_you_mean
 
 _ALWAYS = ("-h", "--help", "-V", "--version")
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are the user's, in one line, and whose flags are written out.
+
+    An abbreviation that is unique today may be ambiguous tomorrow.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{"allow_abbrev": False, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError."""
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
 def parse(given: Sequence[str]) -> argparse.Namespace:
-    """The parsed arguments, with the command's function in `run`. Without a command it is `check`."""
+    """The parsed arguments, with the command's function in `run`. Without a command it is `check`.
+
+    Raises UsageError.
+    """
     first = given[0] if given else ""
     if first not in COMMANDS and first not in _ALWAYS:
         given = ["check", *given]
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="amplint",
         description="Find, repair and verify misuse of PyTorch automatic mixed precision (AMP).",
         epilog="`amplint PATHS` is `amplint check PATHS`; `amplint COMMAND --help` says more.",
@@ -31,7 +49,11 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
             import_module(f"amplint.cli.{name}").add_parser(commands)
         else:
             commands.add_parser(name, help=text, add_help=False)
-    return parser.parse_args(given)
+    parsed, unknown = parser.parse_known_args(given)
+    if unknown:
+        near = did_you_mean(unknown[0], [flag for option in options() for flag in option.flags])
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}{near}; see `amplint {given[0]} --help`")
+    return parsed
 
 
 def add_options(parser: argparse.ArgumentParser, *, names: frozenset[str] | None = None) -> None:
@@ -45,12 +67,13 @@ def add_options(parser: argparse.ArgumentParser, *, names: frozenset[str] | None
 
 
 def _add(heading: Any, option: Option) -> None:
-    text = option.help.removesuffix(".").replace("%", "%%")
+    text = (option.help[0].lower() + option.help[1:]).removesuffix(".").replace("%", "%%")
     if option.kind is Kind.SWITCH:
         positive = [flag for flag in option.flags if not flag.startswith("--no-") or option.name.startswith("no_")]
         heading.add_argument(*positive, dest=option.name, action="store_const", const=True, help=text)
-        for flag in set(option.flags) - set(positive):
-            heading.add_argument(flag, dest=option.name, action="store_const", const=False, help=argparse.SUPPRESS)
+        for flag in sorted(set(option.flags) - set(positive)):
+            opposite = f"the opposite of `{positive[0]}`"
+            heading.add_argument(flag, dest=option.name, action="store_const", const=False, help=opposite)
     elif option.kind is Kind.LIST:
         heading.add_argument(
             *option.flags, dest=option.name, action="extend", type=_split, metavar=option.metavar, help=text

@@ -11,10 +11,11 @@ from amplint.rules.catalogue import Entry, catalogue
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `rule` and its flags."""
-    parser = commands.add_parser("rule", help="explain a rule")
-    parser.add_argument("rule", nargs="?", help="a code or a name")
+    text = "Prints the page of a rule: what it reports, why it matters, what its fix does and how safe that is."
+    parser = commands.add_parser("rule", help="explain a rule", description=text)
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code or a name")
     parser.add_argument("--all", action="store_true", dest="is_all", help="all rules")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="text (default) or json")
     parser.set_defaults(run=run)
 
 
@@ -39,6 +40,9 @@ def _wanted(name: str | None, is_all: bool) -> list[Entry]:
         return list(catalogue())
     assert name is not None
     found = [rule for rule in catalogue() if name.upper() == rule.code or name.lower() == rule.name]
+    begun = [rule.code for rule in catalogue() if rule.code.startswith(name.upper())]
+    if len(begun) > 1:
+        raise UsageError(f"{name!r} begins the codes of several rules: {', '.join(begun)}")
     if not found:
         known = [word for rule in catalogue() for word in (rule.code, rule.name)]
         raise UsageError(f"unknown rule {name!r}{did_you_mean(name, known)}")

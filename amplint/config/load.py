@@ -38,6 +38,11 @@ class Resolved:
         """Whether the excludes name a path itself."""
         return any(globs.match_itself(path) for globs in self.excludes)
 
+    def origin(self, name: str) -> str:
+        """Where an option was set, as the beginning of a message about it; empty for the command line."""
+        place = self.origins.get(name, "")
+        return "" if place in ("", "command line") else f"{place}: "
+
     def per_file(self) -> list[tuple[Globs, tuple[str, ...]]]:
         """The patterns of per-file-ignores with their selectors."""
         return [(Globs([pattern], self.root), items) for pattern, items in self.settings.per_file_ignores]
@@ -87,7 +92,7 @@ class Resolver:
     def _build(self, file: Path | None, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
         root = file.parent if file else self._cwd
         settings = Settings(**{**values, **self._given})
-        layers = (_layer(values), _layer(self._given))
+        layers = (_layer(values, str(file or "")), _layer(self._given))
         excludes = []
         for name in ("exclude", "extend_exclude"):
             patterns = getattr(settings, name)
@@ -97,8 +102,8 @@ class Resolver:
         return Resolved(settings, root, file, layers, tuple(excludes), origins)
 
 
-def _layer(values: Mapping[str, Any]) -> Layer:
-    return Layer(values.get("select"), values.get("extend_select", ()), values.get("ignore", ()))
+def _layer(values: Mapping[str, Any], file: str = "") -> Layer:
+    return Layer(values.get("select"), values.get("extend_select", ()), values.get("ignore", ()), file)
 
 
 def read_table(path: Path) -> dict[str, Any] | None:

@@ -25,6 +25,12 @@ class Layer:
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it selects or ignores anything."""
+        return self.select is not None or bool(self.extend_select or self.ignore)
 
 
 _EXACT = 100
@@ -53,9 +59,10 @@ class Selection:
         self._rules = rules
         self._per_file = per_file
         for layer in layers:
-            check_selectors((*(layer.select or ()), *layer.extend_select, *layer.ignore), rules)
-        for _, selectors in per_file:
-            check_selectors(selectors, rules)
+            origin = f"{layer.file}: " if layer.file else ""
+            check_selectors((*(layer.select or ()), *layer.extend_select, *layer.ignore), rules, origin)
+        for globs, selectors in per_file:
+            check_selectors(selectors, rules, f"per-file-ignores in {globs.root}: ")
         self._codes = frozenset(rule.code for rule in rules if _is_selected(rule, layers, has_preview=has_preview))
 
     def for_path(self, path: PurePath) -> frozenset[str]:
@@ -94,9 +101,9 @@ def codes_of(selectors: Iterable[str], rules: Sequence[RuleName]) -> frozenset[s
     return frozenset(rule.code for rule in rules if any(_specificity(one, rule) is not None for one in wanted))
 
 
-def check_selectors(selectors: Iterable[str], rules: Sequence[RuleName]) -> None:
-    """Raise UsageError for a selector that names no rule."""
+def check_selectors(selectors: Iterable[str], rules: Sequence[RuleName], origin: str = "") -> None:
+    """Raise UsageError for a selector that names no rule; the message begins with the origin."""
     for selector in selectors:
         if not any(_specificity(selector, rule) is not None for rule in rules):
             known = [name for rule in rules for name in (rule.code, rule.name)]
-            raise UsageError(f"unknown rule {selector!r}{did_you_mean(selector, known)}")
+            raise UsageError(f"{origin}unknown rule {selector!r}{did_you_mean(selector, known)}")

@@ -36,7 +36,7 @@ class Settings:
     )
     ignore: tuple[str, ...] = list_of(
         Group.RULES,
-        "Rules not to use. The longest selector that names a rule decides.",
+        "Rules not to use; the longest selector that names a rule decides.",
         "--ignore",
         metavar=_SELECTORS,
         example='["AMP105"]',
@@ -100,7 +100,7 @@ class Settings:
     )
     respect_gitignore: bool = switch(
         Group.FILES,
-        "Leave out what git ignores.",
+        "Leave out what git ignores (default).",
         "--respect-gitignore",
         "--no-respect-gitignore",
         default=True,

@@ -19,11 +19,11 @@ _FIRST_WITH_AMP: Version = (1, 6)
 _ROOT_MARKS = (".git", "pyproject.toml", "setup.cfg", "setup.py")
 
 
-def parse_version(text: str) -> Version:
-    """`2.4`, `2.4.1`, `v2.4` as (2, 4). Raises UsageError."""
+def parse_version(text: str, origin: str = "") -> Version:
+    """`2.4`, `2.4.1`, `v2.4` as (2, 4). Raises UsageError, with the origin at its beginning."""
     match = re.fullmatch(r"v?(\d+)\.(\d+)(?:[.\w+]*)", text.strip())
     if match is None:
-        raise UsageError(f"target-torch {text!r} is no version such as 2.4, nor `auto`")
+        raise UsageError(f"{origin}target-torch {text!r} is no version such as 2.4, nor `auto`")
     return int(match.group(1)), int(match.group(2))
 
 

@@ -15,9 +15,16 @@ def option_values(table: Mapping[str, Any], origin: str) -> dict[str, Any]:
     for key, value in table.items():
         option = by_key.get(key)
         if option is None:
-            raise UsageError(f"{origin}: unknown key {key!r}{did_you_mean(key, by_key)}")
+            raise UsageError(f"{origin}: {_unknown(key, by_key)}")
         values[option.name] = _value(option, value, origin)
     return values
+
+
+def _unknown(key: str, known: Mapping[str, Option]) -> str:
+    flag = next((option.flags[0] for option in options() if option.key == key and option.flags), None)
+    if flag is not None:
+        return f"{key!r} is no key; {flag} is for the command line only"
+    return f"unknown key {key!r}{did_you_mean(key, known)}"
 
 
 def _value(option: Option, value: Any, origin: str) -> Any:

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplint.config.load import Resolved, Resolver
-from amplint.config.select import Layer, RuleName, Selection, check_selectors, codes_of
+from amplint.config.select import RuleName, Selection, check_selectors, codes_of
 from amplint.config.torch_version import parse_version, project_torch
 from amplint.source.discover import Limits
 
 if TYPE_CHECKING:
     from amplint.facts.gather import CheckSettings, TargetTorch
+
+
+_FIX_LISTS = ("fixable", "unfixable", "extend_safe_fixes", "extend_unsafe_fixes")
 
 
 class Setup:
@@ -44,11 +47,11 @@ class Setup:
     def check_selectors(self) -> None:
         """Raise UsageError where the settings of the working directory name a rule that does not exist."""
         top = self.resolver.top()
-        if any(layer != Layer() for layer in top.layers) or top.settings.per_file_ignores or _has_fix_codes(top):
+        if any(layer.is_given for layer in top.layers) or top.settings.per_file_ignores or _has_fix_codes(top):
             self.codes(self.cwd / "any.py")
             self.fix_codes(self.cwd)
         if top.settings.target_torch != "auto":
-            parse_version(top.settings.target_torch)
+            _version(top)
 
     def codes(self, path: Path) -> frozenset[str]:
         """The codes that apply to a file."""
@@ -71,20 +74,21 @@ class Setup:
         if folder not in self._check_settings:
             from amplint.facts.gather import CheckSettings
 
-            settings = self.settings(folder).settings
+            found = self.settings(folder)
+            settings = found.settings
             self._check_settings[folder] = CheckSettings(
-                self._target(folder, settings.target_torch, settings.isolated),
+                self._target(folder, found),
                 settings.scaler_names,
                 settings.clip_functions,
             )
         return self._check_settings[folder]
 
-    def _target(self, folder: Path, wanted: str, is_isolated: bool) -> "TargetTorch":
+    def _target(self, folder: Path, resolved: Resolved) -> "TargetTorch":
         from amplint.facts.gather import TargetTorch
 
-        if wanted != "auto":
-            return TargetTorch(parse_version(wanted), is_assumed=False)
-        found = None if is_isolated else project_torch(folder)
+        if resolved.settings.target_torch != "auto":
+            return TargetTorch(_version(resolved), is_assumed=False)
+        found = None if resolved.settings.isolated else project_torch(folder)
         return TargetTorch(found, is_assumed=False) if found else TargetTorch()
 
     def fingerprint(self, folder: Path) -> str:
@@ -110,8 +114,12 @@ class Setup:
         )
 
 
+def _version(found: Resolved) -> tuple[int, int]:
+    return parse_version(found.settings.target_torch, found.origin("target_torch"))
+
+
 def _has_fix_codes(found: Resolved) -> bool:
-    return any(name in found.origins for name in ("fixable", "unfixable", "extend_safe_fixes", "extend_unsafe_fixes"))
+    return any(name in found.origins for name in _FIX_LISTS)
 
 
 class FixCodes:
@@ -120,7 +128,7 @@ class FixCodes:
     def __init__(self, found: Resolved, rules: list[RuleName]) -> None:
         settings = found.settings
         lists = (settings.fixable, settings.unfixable, settings.extend_safe_fixes, settings.extend_unsafe_fixes)
-        for selectors in lists:
-            check_selectors(selectors, rules)
+        for name, selectors in zip(_FIX_LISTS, lists, strict=True):
+            check_selectors(selectors, rules, found.origin(name))
         fixable, unfixable, self.safe, self.unsafe = (codes_of(selectors, rules) for selectors in lists)
         self.fixable = fixable - unfixable

@@ -1,9 +1,8 @@
-"""Writes fixed files to disk, whole or not at all, and shows them as a diff; knows nothing of findings."""
+"""Writes fixed files to disk, whole or not at all; knows nothing of findings."""
 
-import difflib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from amplint.model.finding import Problem
@@ -27,38 +26,6 @@ def write_source(path: Path, before: Source, after: Source, roots: Sequence[Path
     except OSError as error:
         return _problem(before, f"not fixed: cannot be written: {error.strerror or error}")
     return None
-
-
-def diff(before: Source, after: Source) -> str:
-    """The unified diff of a file, of a notebook cell by cell; empty where nothing changed."""
-    return "".join(line for name, old, new in _parts(before, after) for line in _unified(name, old, new))
-
-
-def _parts(before: Source, after: Source) -> Iterator[tuple[str, str, str]]:
-    """What to compare: a name and the old and the new text."""
-    if before.notebook is None or after.notebook is None:
-        yield before.path, _decoded(before), _decoded(after)
-        return
-    for old, new in zip(before.notebook.cells, after.notebook.cells, strict=True):
-        yield f"{before.path}:cell {old.number}", old.text, new.text
-
-
-def _decoded(source: Source) -> str:
-    return source.raw.decode(source.encoding, errors="replace")
-
-
-def _unified(name: str, old: str, new: str) -> Iterator[str]:
-    if old == new:
-        return
-    yield from difflib.unified_diff(_diff_lines(old), _diff_lines(new), fromfile=name, tofile=name)
-
-
-def _diff_lines(text: str) -> list[str]:
-    """Only line feeds end the lines of a diff; a carriage return before one stays on its line."""
-    lines = [line + "\n" for line in text.removesuffix("\n").split("\n")] if text else []
-    if lines and not text.endswith("\n"):
-        lines[-1] += "\\ No newline at end of file\n"
-    return lines
 
 
 def _problem(source: Source, message: str) -> Problem:

@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from amplint.engine.write import diff, write_source
+from amplint.engine.write import write_source
 from amplint.source.text import source_from_bytes
 
 
@@ -88,29 +88,3 @@ def test_links_are_written_through_inside_the_tree_only(tmp_path):
     assert problem is not None
     assert "out of the tree" in problem.message
     assert (outside / "target.py").read_bytes() == b"a = 1\n"
-
-
-def test_diff_of_a_file():
-    old, new = _sources(b"a = 1\nb = 2\n", b"a = 1\nb = 3\n")
-    assert diff(old, new) == "--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n"
-    assert diff(old, old) == ""
-
-
-def test_diff_marks_a_missing_final_newline():
-    assert diff(*_sources(b"a = 1", b"a = 2")).endswith(
-        "-a = 1\n\\ No newline at end of file\n+a = 2\n\\ No newline at end of file\n"
-    )
-
-
-def test_diff_keeps_carriage_returns():
-    assert "-a = 1\r\n+a = 2\r\n" in diff(*_sources(b"a = 1\r\n", b"a = 2\r\n"))
-
-
-def test_diff_of_a_notebook_goes_by_cells():
-    text = '{"cells": [%s], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
-    cell = '{"cell_type": "code", "metadata": {}, "outputs": [], "source": ["%s"]}'
-    old = text % ", ".join((cell % "a = 1", cell % "b = 2"))
-    new = text % ", ".join((cell % "a = 1", cell % "b = 3"))
-    shown = diff(*_sources(old.encode(), new.encode(), "n.ipynb"))
-    assert shown.startswith("--- n.ipynb:cell 2\n+++ n.ipynb:cell 2\n")
-    assert "cell 1" not in shown
