@@ -96,8 +96,7 @@ def svg(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str, detours: Sequ
         f'width="{width:.0f}" height="{height:.0f}" role="img">',
         f"<title>{escape(title)}</title>",
         f"<style>{STYLE}</style>",
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0,0 L8,4 L0,8 z" style="fill: #57606a; stroke: none"/></marker></defs>',
+        f"<defs>{_head('head', '#57606a')}{_head('wrong', '#cf222e')}</defs>",
         f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" style="fill: #ffffff"/>',
         *(_curve(arrow) for arrow in arrows),
         *(_way_round(detour) for detour in detours),
@@ -109,16 +108,25 @@ def svg(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str, detours: Sequ
     return "\n".join(parts) + "\n"
 
 
+def _head(name: str, color: str) -> str:
+    return (
+        f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        f'<path d="M0,0 L8,4 L0,8 z" style="fill: {color}; stroke: none"/></marker>'
+    )
+
+
 def _curve(arrow: Arrow) -> str:
     bend_x, bend_y = arrow.bend
-    # The curve goes through the bend: the control point lies twice as far out.
     middle_x, middle_y = (arrow.start.x + arrow.end.x) / 2, (arrow.start.y + arrow.end.y) / 2
-    control_x, control_y = 2 * bend_x - middle_x, 2 * bend_y - middle_y
-    from_x, from_y = arrow.start.edge_towards(control_x, control_y)
-    to_x, to_y = arrow.end.edge_towards(control_x, control_y)
+    is_straight = arrow.start.x == arrow.end.x == bend_x
+    # A curve goes through the bend: the control point lies twice as far out.
+    aim = (middle_x, middle_y) if is_straight else (2 * bend_x - middle_x, 2 * bend_y - middle_y)
+    from_x, from_y = arrow.start.edge_towards(*aim)
+    to_x, to_y = arrow.end.edge_towards(*aim)
+    way = "L" if is_straight else f"Q{aim[0]:.1f},{aim[1]:.1f} "
     return (
-        f'<path class="{arrow.style}" marker-end="url(#head)" '
-        f'd="M{from_x:.1f},{from_y:.1f} Q{control_x:.1f},{control_y:.1f} {to_x:.1f},{to_y:.1f}"/>'
+        f'<path class="{arrow.style}" marker-end="url(#{arrow.style or "head"})" '
+        f'd="M{from_x:.1f},{from_y:.1f} {way}{to_x:.1f},{to_y:.1f}"/>'
     )
 
 

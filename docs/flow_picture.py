@@ -17,9 +17,12 @@ def picture(mermaid: str, title: str) -> str:
     for line in mermaid.splitlines():
         if block := _BLOCK.fullmatch(line):
             number, inner, end = block.groups()
-            texts[int(number)] = _lines(inner) if inner else (end,)
+            texts[int(number)] = _steps(inner) if inner else (end,)
         elif (edge := _EDGE.fullmatch(line)) and edge[2] == "-->":
-            edges.append((int(edge[1]), int(edge[4]), _answer(edge[3] or "")))
+            question, _, answer = _text(edge[3] or "").rpartition(": ")  # the question stands in the block above
+            edges.append((int(edge[1]), int(edge[4]), answer))
+            if not texts[int(edge[1])]:  # the head of a loop asks nothing else
+                texts[int(edge[1])] = (f"next {question}" if question else " ",)
     reached = {0} | {target for _, target, _ in edges}
     boxes: dict[int, Box] = {}
     y = 0.0
@@ -52,14 +55,9 @@ def _ways(boxes: dict[int, Box], edges: list[tuple[int, int, str]]) -> tuple[lis
     return arrows, detours
 
 
-def _lines(inner: str) -> tuple[str, ...]:
+def _steps(inner: str) -> tuple[str, ...]:
     _, *steps = inner.split("<br/>")
-    return tuple(_text(step) for step in steps) or (" ",)
-
-
-def _answer(label: str) -> str:
-    """What was answered; the question stands in the block above."""
-    return _text(label).rpartition(": ")[2]
+    return tuple(_text(step) for step in steps)
 
 
 def _text(label: str) -> str:
