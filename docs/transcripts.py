@@ -50,10 +50,13 @@ def commands(body: str) -> list[Command]:
     return found
 
 
-def with_outputs(text: str) -> str:
-    """A document with the outputs that its commands have now; where the shown one still fits it is kept."""
+def with_outputs(text: str, installed: Path | None = None) -> str:
+    """A document with the outputs that its commands have now; where the shown one still fits it is kept.
+
+    They run this checkout, or the `amplint` that is installed somewhere.
+    """
     shown = [command for body in _bodies(text) for command in commands(body)]
-    outputs = iter(_run([command.text for command in shown]))
+    outputs = iter(_run([command.text for command in shown], installed))
 
     def renewed(block: re.Match[str]) -> str:
         if block["note"]:
@@ -78,14 +81,15 @@ def _bodies(text: str) -> list[str]:
     return [block["body"] for block in _BLOCK.finditer(text) if not block["note"]]
 
 
-def _run(texts: list[str]) -> list[str]:
+def _run(texts: list[str], installed: Path | None) -> list[str]:
     """What each command writes, standard output and error as they come."""
     script = "".join(f"{text}printf '%s\\n' '{_MARK}'\n" for text in texts)
     with tempfile.TemporaryDirectory() as scratch:
         leftovers = shutil.ignore_patterns("__pycache__", ".amplint_cache")
         shutil.copytree(ROOT / "docs" / "examples", Path(scratch, "docs", "examples"), ignore=leftovers)
         command = ["bash", "-c", f"exec 2>&1\n{script}"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=_environment(Path(scratch)))
+        environment = _environment(Path(scratch), installed)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=scratch, env=environment)
     # The last piece follows the last mark and is empty.
     outputs = done.stdout.replace(os.path.realpath(scratch), HOME).replace(scratch, HOME).split(f"{_MARK}\n")
     if len(outputs) != len(texts) + 1:
@@ -93,22 +97,24 @@ def _run(texts: list[str]) -> list[str]:
     return outputs[:-1]
 
 
-def _environment(scratch: Path) -> dict[str, str]:
-    """Where `amplint` and `python` are this checkout's, on a wide terminal without colours."""
+def _environment(scratch: Path, installed: Path | None) -> dict[str, str]:
+    """Where `amplint` is the one to run, on a wide terminal without colours."""
     commands = scratch / ".commands"
     commands.mkdir()
-    for name, arguments in (("amplint", "-m amplint "), ("python", "")):
+    own = {"amplint": f'"{sys.executable}" -m amplint', "python": f'"{sys.executable}"'}
+    for name, called in (own if installed is None else {"amplint": f'"{installed}"'}).items():
         command = commands / name
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        command.write_text(f'#!/bin/sh\nexec {called} "$@"\n')
         command.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return {
-        **os.environ,
+        **kept,
         "COLUMNS": "100",
         "HOME": str(scratch),
         "NO_COLOR": "1",
         "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
         "PYTHONDONTWRITEBYTECODE": "1",
+        **({"PYTHONPATH": str(ROOT)} if installed is None else {}),
     }
 
 

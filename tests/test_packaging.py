@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 import amplint
+from amplint.config.settings import FORMATS
+from docs import transcripts
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("amplint", "docs", "README.md", "LICENSE", "pyproject.toml", ".gitignore")
@@ -126,11 +128,41 @@ def test_every_command_of_a_plain_install_works_or_says_what_it_needs(installed:
     for what in ("--show", "--files", "--schema"):
         assert call(installed, "config", what, folder=folder).returncode == 0
     assert call(installed, "baseline", "write", folder=folder).returncode == 0
+    assert call(installed, "--baseline", "amplint-baseline.json", folder=folder).returncode == 0
+    assert call(installed, "baseline", "prune", folder=folder).returncode == 0
+    assert "scale" in call(installed, "debug", "facts", "engine.py", folder=folder).stdout
+    for format in FORMATS:
+        assert call(installed, "--output-format", format, folder=folder).returncode == 1
+    assert "+++ engine.py" in call(installed, "--diff", folder=folder).stdout
     assert "flowchart TD" in call(installed, "debug", "graph", "engine.py", folder=folder).stdout
     assert call(installed, "check", "--fix", folder=folder).returncode in (0, 1)
     assert "unscale_" in (folder / "engine.py").read_text()
-    for needs, arguments in {"torch": ["run", "train.py"], "lsp": ["lsp"]}.items():
+    for needs, arguments in (("torch", ["run", "train.py"]), ("torch", ["verify", "train.py"]), ("lsp", ["lsp"])):
         refused = call(installed, *arguments, folder=folder)
         assert refused.returncode == 2
         assert f'pip install "amplint[{needs}]"' in refused.stderr
         assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md", "docs/guides/adopting.md"])
+def test_a_newcomer_sees_what_the_documents_show(installed: Path, name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    without_torch = text.replace(
+        "```console\n$ amplint verify", "<!-- not run: no torch -->\n```console\n$ amplint verify"
+    )
+    assert transcripts.with_outputs(without_torch, installed) == without_torch
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("runner", [["pipx", "run", "--spec"], ["uv", "tool", "run", "--from"]], ids=["pipx", "uvx"])
+def test_it_runs_without_being_installed(built: Path, tmp_path: Path, runner: list[str]) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    scripts = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    subprocess.run([scripts / "python", "-m", "pip", "install", "--quiet", runner[0]], check=True, capture_output=True)
+    wheel = next(built.glob("*.whl"))
+    variables = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    variables |= {"PIPX_HOME": str(tmp_path / "pipx"), "UV_CACHE_DIR": str(tmp_path / "uv")}
+    command = [scripts / runner[0], *runner[1:], wheel, "amplint", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, env=variables)
+    assert done.stdout == f"amplint {amplint.__version__}\n", done.stderr

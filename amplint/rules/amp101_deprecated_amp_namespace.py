@@ -69,7 +69,7 @@ RULE = Rule(
     severity=Severity.ADVICE,
     fix=FixAvailability.SOMETIMES,
     contract=Contract.BITWISE,
-    since="0.1",
+    since="0.1.0",
 )
 _DEPRECATION = Deprecation(RULE, ("autocast", "GradScaler"), '{name}("{device}", ...)')
 

@@ -74,7 +74,7 @@ RULE = Rule(
     severity=Severity.ADVICE,
     fix=FixAvailability.SOMETIMES,
     contract=Contract.BITWISE,
-    since="0.1",
+    since="0.1.0",
 )
 _DEPRECATION = Deprecation(RULE, ("custom_fwd", "custom_bwd"), '{name}(device_type="{device}")')
 

@@ -64,7 +64,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     fix=FixAvailability.SOMETIMES,
     contract=Contract.RUN,
-    since="0.1",
+    since="0.1.0",
 )
 
 

@@ -60,7 +60,7 @@ RULE = Rule(
     severity=Severity.ADVICE,
     fix=FixAvailability.SOMETIMES,
     contract=Contract.BITWISE,
-    since="0.1",
+    since="0.1.0",
 )
 _OLD = tuple(api.kind for api in APIS.values() if api.is_query and api.deprecated is not None)
 _DEPRECATION = Deprecation(RULE, _OLD, '{name}("{device}")')

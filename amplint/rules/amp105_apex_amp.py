@@ -56,7 +56,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     fix=FixAvailability.NONE,
     contract=Contract.NONE,
-    since="0.1",
+    since="0.1.0",
 )
 
 

@@ -60,7 +60,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     fix=FixAvailability.ALWAYS,
     contract=Contract.RUN,
-    since="0.1",
+    since="0.1.0",
 )
 _CUSTOM = ("custom_fwd", "custom_bwd")
 

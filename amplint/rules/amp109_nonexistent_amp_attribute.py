@@ -61,7 +61,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     fix=FixAvailability.SOMETIMES,
     contract=Contract.RUN,
-    since="0.1",
+    since="0.1.0",
 )
 _MATMUL = "torch.backends.cuda.matmul"
 _CUDNN = "torch.backends.cudnn"
