@@ -23,8 +23,12 @@ from amplint.engine.outcome import Wanted
 from amplint.engine.tree import Run, run
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding
+from amplint.model.tree import Module
 from amplint.report.pages import published
 from amplint.source.text import Source, SourceError, source_from_bytes
+
+# So many parsed programs are kept, which is most of the work of checking one again.
+_KEPT = 300
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Desk:
         self._open: dict[str, None] = {}
         self._known: dict[str, Analysis] = {}
         self._texts: dict[str, bytes] = {}
+        self._lowered: dict[str, Module] = {}
         self._uses: dict[str, frozenset[Path]] = {}
 
     def open(self, file: str) -> None:
@@ -171,9 +176,18 @@ class Desk:
         resolver = Resolver({}, folder)
         unsaved = {other.path: other.raw for other in map(self._text, self._open) if other.path != text.path}
         wanted = Wanted(
-            stdin=text.raw, fixes=fixes, jobs=1, unsaved=unsaved, narrowing=narrowing(resolver.top(), folder)
+            stdin=text.raw,
+            fixes=fixes,
+            jobs=1,
+            unsaved=unsaved,
+            narrowing=narrowing(resolver.top(), folder),
+            lowered=self._lowered,
         )
-        return run([str(text.path)], resolver, folder, wanted)
+        try:
+            return run([str(text.path)], resolver, folder, wanted)
+        finally:
+            while len(self._lowered) > _KEPT:
+                self._lowered.pop(next(iter(self._lowered)))
 
     def _folder(self, path: Path) -> Path:
         """The folder of the workspace that holds a file, as the working directory of a run."""

@@ -16,6 +16,8 @@ from amplint.adapters.desk import Analysis, Desk
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.amplint"
 # Seconds without a further change before a changed file is checked, and the files that its text has a say in.
 PAUSE, LONG_PAUSE = 0.2, 1.0
+# What may change findings: code, configuration, dependency lists.
+WATCHED = "**/*.{py,ipynb,toml,txt,cfg,yml,yaml}"
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[
         types.NotebookDocumentFilterWithNotebook(
@@ -96,6 +98,7 @@ class Server(LanguageServer):
 def build_server() -> Server:
     """A server that answers everything, and has not started."""
     server = Server()
+    _watch(server)
     _listen(server)
     _listen_to_notebooks(server)
     _answer(server)
@@ -105,6 +108,24 @@ def build_server() -> Server:
 def serve() -> None:
     """Serve one editor on standard input and output until it leaves."""
     build_server().start_io()
+
+
+def _watch(server: Server) -> None:
+    """Learn of files that change beside the editor, say by a checkout, where the editor can tell."""
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        if watching is not None and watching.dynamic_registration:
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            wanted = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(WATCHED)])
+            registration = types.Registration("amplint", method, wanted)
+            await server.client_register_capability_async(types.RegistrationParams([registration]))
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def changed(_: types.DidChangeWatchedFilesParams) -> None:
+        server.expect_all()
 
 
 def _listen(server: Server) -> None:

@@ -62,12 +62,15 @@ class _Place:
 
 
 class Shelf:
-    """What stays true while files are fixed: lowered programs, the names in folders, who imports whom."""
+    """What stays true while files are fixed: lowered programs, the names in folders, who imports whom.
 
-    def __init__(self) -> None:
+    The programs stay true for ever, so a host that makes run after run may keep them.
+    """
+
+    def __init__(self, modules: dict[str, Module] | None = None) -> None:
         self.folders = Folders()
         self.importers: dict[Path, dict[Path, list[Path]]] = {}
-        self._modules: dict[str, Module] = {}
+        self._modules = {} if modules is None else modules
 
     def lowered(self, program: str) -> Module:
         """The lowered program. Raises what `parse` raises."""

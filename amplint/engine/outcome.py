@@ -14,6 +14,7 @@ from amplint.source.text import Source, read_bytes
 
 if TYPE_CHECKING:
     from amplint.engine.narrow import Narrowing
+    from amplint.model.tree import Module
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Wanted:
     """What a run is to do beside checking.
 
     stdin is the text of the one file named `-`; unsaved are texts of other files that count instead of those on disk;
-    narrowing says what is left out of the report, and not fixed.
+    narrowing says what is left out of the report, and not fixed. lowered keeps parsed programs from run to run of one
+    process.
     """
 
     stdin: bytes | None = None
@@ -32,6 +34,7 @@ class Wanted:
     caches: bool = False
     unsaved: Mapping[Path, bytes] = field(default_factory=dict)
     narrowing: "Narrowing | None" = None
+    lowered: "dict[str, Module] | None" = None
 
 
 @dataclass(frozen=True)

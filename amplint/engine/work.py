@@ -6,6 +6,7 @@ from pathlib import Path
 
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
+from amplint.engine.link import Shelf
 from amplint.engine.outcome import Outcome, Reading, Wanted
 from amplint.engine.recall import imports_digest
 from amplint.engine.session import Checked, Project, Session
@@ -19,11 +20,15 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
     """An outcome for each file, in their order."""
-    session = Session(setup, project, unsaved=wanted.unsaved)
+    session = _session(setup, project, wanted)
     outcomes = [_outcome(session, reading) for reading in readings]
     if outcomes:
         outcomes[0].seconds = session.seconds
     return outcomes
+
+
+def _session(setup: Setup, project: Project, wanted: Wanted) -> Session:
+    return Session(setup, project, Shelf(wanted.lowered), unsaved=wanted.unsaved)
 
 
 def _outcome(session: Session, reading: Reading) -> Outcome:
@@ -93,7 +98,7 @@ def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wan
     outcomes: list[Outcome] = []
 
     def fill() -> None:
-        outcomes.extend(_fixed(Session(setup, project, unsaved=wanted.unsaved), readings, wanted))
+        outcomes.extend(_fixed(_session(setup, project, wanted), readings, wanted))
 
     problems = _faults(fill, readings[0].file.display)
     if problems:
