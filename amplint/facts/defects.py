@@ -81,6 +81,8 @@ class _Judge:
             case Reason.CLIP_PARTLY_SCALED:
                 return self._at(DefectKind.OTHER_SCALER, self.shown(site), error, because)
             case Reason.CLIP_BEFORE_BACKWARD | Reason.CLIP_AFTER_STEP:
+                if self.reading.sets_gradients:
+                    return None
                 return self._at(DefectKind.CLIP_OUTSIDE, self.shown(site), error, because)
             case Reason.NO_UPDATE:
                 return self._no_update(misstep, because)
@@ -108,6 +110,8 @@ class _Judge:
                 kind = DefectKind.MICRO_UPDATE if is_micro else DefectKind.MISPLACED_UPDATE
                 return self._at(kind, cause, error, because, after=site)
             case Reason.STEP_AROUND | Reason.STEP_AROUND_UNSCALED:
+                if self.reading.considers_scale(site):
+                    return None
                 return self._at(DefectKind.STEP_AROUND, site, error, because)
             case Reason.UNSCALED_BACKWARD:
                 cause = optimizer.cause_site if isinstance(optimizer.cause_site, Step) else site

@@ -225,6 +225,7 @@ _KINDS = {
     Handling.READ: EventKind.READ,
     Handling.CHANGE: EventKind.READ,
     Handling.ZERO: EventKind.ZERO,
+    Handling.SET: EventKind.FORGET,
 }
 
 

@@ -29,6 +29,7 @@ class Handling(StrEnum):
     READ = "read"
     CHANGE = "change"
     ZERO = "zero"
+    SET = "set"
 
 
 BOUNDING = frozenset({"clamp", "clamp_", "clip", "clip_", "clamp_min_", "clamp_max_"})
@@ -104,9 +105,9 @@ def assignment_handling(statement: Node) -> Handling | None:
 def _assigned(value: Expr) -> Handling | None:
     if isinstance(value, Constant) and value.value is None:
         return Handling.ZERO
-    if isinstance(value, Binary) and value.op in "+-" and has_gradient(value):
-        return Handling.CHANGE
-    return None
+    if not has_gradient(value):
+        return Handling.SET
+    return Handling.CHANGE if isinstance(value, Binary) and value.op in "+-" else None
 
 
 def _is_factor(value: Expr) -> bool:

@@ -5,12 +5,15 @@ Knows where a path starts and which reason is which defect's; how a finding is w
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.events import Events
+from amplint.facts.gradients import Handling
 from amplint.facts.reader import Misstep, Reader
 from amplint.facts.roles import Roles
 from amplint.facts.roots import Root, roots, takes_a_turn
+from amplint.facts.scale_by_hand import calculates_with_scale
 from amplint.facts.scene import Scene
 from amplint.facts.spelling import spelled
 from amplint.flow.conditions import Questions
@@ -19,7 +22,7 @@ from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.flow.terms import OPAQUE
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, AugAssign, Binary, Call, FunctionDef, own_nodes
+from amplint.model.tree import Attribute, Call, FunctionDef
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -68,16 +71,15 @@ class Reading:
         return self.scene.spelled(optimizer, near.frame) if isinstance(optimizer, tuple) else ""
 
     def considers_scale(self, site: Step) -> bool:
-        """Whether the function that looks at gradients takes the scale into account: it calculates with it."""
+        """Whether the function of a step takes the scale into account: it calculates with it."""
         home = self.scene.homes[site.frame]
-        around = home.index.function(site.node) or home.module
-        return any(
-            isinstance(node, Call)
-            and isinstance(node.func, Attribute)
-            and node.func.attr == "get_scale"
-            and isinstance(home.index.parents.get(node), Binary | AugAssign)
-            for node in own_nodes(around)
-        )
+        return calculates_with_scale(home, home.index.function(site.node) or home.module)
+
+    @cached_property
+    def sets_gradients(self) -> bool:
+        """Whether gradients come from elsewhere than a backward: something is assigned to `.grad`."""
+        happenings = (h for _, _, step in self.scene.graph.steps() for h in self.events.of(step))
+        return any(happening.handling is Handling.SET for happening in happenings)
 
     def are_together(self, one: Step, other: Step) -> bool:
         """Whether two steps stand in the same function."""
