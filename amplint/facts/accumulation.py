@@ -5,8 +5,10 @@ Knows a mean over a micro-batch only where torch's own losses or a `.mean()` mak
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amplint.facts.accelerate_groups import AccelerateGroups
 from amplint.facts.guards import Guard, Guards, common_loop
 from amplint.facts.loss_trace import LossTrace
 from amplint.facts.protocol import Reading
@@ -52,7 +54,17 @@ class Accumulation:
     """The groups of one module."""
 
     def __init__(self, facts: "Facts") -> None:
-        self.groups = tuple(group for reading in facts.protocol for group in _groups(reading))
+        self._facts = facts
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups that the program keeps itself."""
+        return tuple(group for reading in self._facts.protocol for group in _groups(reading))
+
+    @cached_property
+    def by_accelerate(self) -> AccelerateGroups:
+        """The groups that Accelerate keeps."""
+        return AccelerateGroups(self._facts)
 
     def traced(self) -> Iterator[tuple[Group, LossTrace]]:
         """Each group once, with how its loss came about."""

@@ -62,7 +62,7 @@ class Frameworks:
             if not is_scale or not isinstance(func, Attribute) or not self._facts.training.is_scaler(func.value):
                 continue
             function = index.function(call)
-            for backward in self._accelerated_backwards:
+            for backward in self.accelerated_backwards:
                 if index.function(backward) is function and not are_exclusive(self._facts, call, backward):
                     yield call, backward
                     break
@@ -71,7 +71,8 @@ class Frameworks:
                 yield call, klass
 
     @cached_property
-    def _accelerated_backwards(self) -> tuple[Call, ...]:
+    def accelerated_backwards(self) -> tuple[Call, ...]:
+        """The backward passes that run through an Accelerator."""
         return tuple(
             call
             for call in self._facts.index.calls
@@ -84,12 +85,10 @@ class Frameworks:
     def _scaled_backwards(self) -> dict[Node, Call]:
         """Backward passes of Accelerators that may scale, with where the Accelerator is made."""
         found: dict[Node, Call] = {}
-        for call in self._accelerated_backwards:
+        for call in self.accelerated_backwards:
             if isinstance(call.func, Attribute):
                 made = self._facts.training.made_by(call.func.value, known.is_accelerator)
-                scaling = next(
-                    (each.call for each in made if _may_scale(each.call) and each.facts is self._facts), None
-                )
+                scaling = next((each.call for each in made if may_scale(each.call) and each.facts is self._facts), None)
                 if scaling is not None:
                     found[call] = scaling
         return found
@@ -145,7 +144,7 @@ class Frameworks:
         )
 
 
-def _may_scale(accelerator: Call) -> bool:
+def may_scale(accelerator: Call) -> bool:
     """Whether an Accelerator is given a precision that may be float16."""
     given = next((a.value for a in accelerator.args if a.name == "mixed_precision"), None)
     return given is not None and not (isinstance(given, Constant) and given.value != "fp16")

@@ -3,7 +3,7 @@
 Knows which of them ask whether a group of micro-batches is complete; knows nothing of what the step does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from amplint.facts.scene import Scene
@@ -11,6 +11,7 @@ from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
 from amplint.model.tree import (
     Break,
+    Constant,
     Continue,
     Expr,
     For,
@@ -65,7 +66,7 @@ class Guards:
         """What a guard asks about groups of turns."""
         test, frame = self.asked(guard)
         function = self.scene.frames[frame].function
-        return boundary(test, function, lambda expr: self._value(expr, frame))
+        return boundary(test, function, lambda expr: self.value(expr, frame))
 
     def asked(self, guard: Guard) -> tuple[Expr, int]:
         """A guard's test, or the expression that the flag it asks was passed as, and the frame that says it."""
@@ -80,7 +81,7 @@ class Guards:
             test, frame = passed.value, passed.frame
         return test, frame
 
-    def _value(self, expr: Expr, frame: int) -> Expr | None:
+    def value(self, expr: Expr, frame: int) -> Expr | None:
         """What a name of a frame was assigned, where it was assigned once in its function or one around it."""
         if not isinstance(expr, Name):
             return None
@@ -90,6 +91,8 @@ class Guards:
         except KeyError:
             return None
         values = [binding.value for binding in bindings if binding.value is not None]
+        if len(bindings) == 2 and len(values) == 2:
+            return _flag(values[0], values[1], home.index.parents)
         return values[0] if len(bindings) == 1 and values else None
 
     def _within(self, node: Node, frame: int) -> Iterator[Guard]:
@@ -128,6 +131,23 @@ def _early_exits(child: Node, outer: Node, frame: int) -> Iterator[Guard]:
         for statement in block[: block.index(child)]:
             if isinstance(statement, If) and not statement.orelse and _leaves(statement.body):
                 yield _guard(statement.test, False, frame)
+
+
+def _flag(first: Expr, second: Expr, parents: Mapping[Node, Node]) -> Expr | None:
+    """`flag = True`, then `if test: flag = False`: what the flag says is that the test said no; and the other way."""
+    if not isinstance(first, Constant) or not isinstance(second, Constant):
+        return None
+    assignment = parents.get(second)
+    around = parents.get(assignment) if assignment is not None else None
+    if not isinstance(around, If) or around.orelse or around.body != (assignment,):
+        return None
+    match first.value, second.value:
+        case False, True:
+            return around.test
+        case True, False:
+            return Unary(around.test.span, "not", around.test)
+        case _:
+            return None
 
 
 def _leaves(body: tuple[Stmt, ...]) -> bool:

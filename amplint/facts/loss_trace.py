@@ -12,6 +12,7 @@ from amplint.facts.classes import method
 from amplint.facts.loss_returns import LossParts, ReturnedLoss
 from amplint.facts.origins import Origins, returns
 from amplint.facts.protocol import Reading
+from amplint.facts.spelling import spelled
 from amplint.model.tree import (
     AnnAssign,
     Assign,
@@ -200,3 +201,10 @@ def _may_undo(factor: Name | Attribute) -> bool:
     """Whether a factor may be the inverse of a group's length, and not a part of the loss or its weight."""
     name = (factor.id if isinstance(factor, Name) else factor.attr).lower()
     return "loss" not in name and not name.startswith(("lambda", "weight", "alpha", "beta", "coef", "w_"))
+
+
+def is_divided_by(divisor: Expr, period: Expr | None) -> bool:
+    """Whether a divisor is a group's length, perhaps as another kind of number: `float(steps)`."""
+    if isinstance(divisor, Call) and isinstance(divisor.func, Name) and divisor.func.id in ("float", "int"):
+        divisor = divisor.args[0].value if divisor.args else divisor
+    return bool(spelled(period)) and spelled(divisor) == spelled(period)

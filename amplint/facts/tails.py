@@ -1,51 +1,82 @@
-"""Whether a loop over micro-batches leaves an incomplete group behind, and whether that one is stepped after it.
+"""What becomes of the last, incomplete group of a loop over batches: lost, leaked into the next epoch, or mis-weighted.
 
-Refuses to know how many micro-batches there are.
+Knows loops that end with their data; refuses to know how many batches a loader has.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amplint.facts.accumulation import Group
-from amplint.facts.guards import ways_up
+from amplint.facts.guards import Guards, ways_up
+from amplint.facts.loss_trace import LossTrace, is_divided_by
+from amplint.facts.running_counts import counts_on, frame_of, is_kept_on_self, skips_the_rest
+from amplint.flow.boundaries import BoundaryKind
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import (
-    Attribute,
-    Binary,
-    Break,
-    Call,
-    Constant,
-    Continue,
-    Expr,
-    For,
-    FunctionDef,
-    Global,
-    If,
-    Name,
-    Node,
-    Nonlocal,
-    dotted,
-    own_nodes,
-    walk,
-)
+from amplint.model.tree import Assign, AugAssign, Binary, Call, Expr, For, Name, Node, dotted, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
-
-def has_tail(group: Group, home: "Facts") -> bool:
-    """Whether the loop may end within a group that no other loop goes on with. home is the module of the test."""
-    return _is_over_a_loader(group) and not _goes_on(group, home) and not _skips_the_rest(group)
+ENDLESS = frozenset({"range", "count"})
 
 
-def has_tail_step(group: Group) -> bool:
-    """Whether a step stands behind the loop, in the function that has the loop."""
-    scene, inside = group.reading.scene, {id(node) for node in walk(group.loop)}
-    frame = _frame(group)
-    return any(
-        way.frame == frame and way.node.span > group.loop.span and id(way.node) not in inside
-        for step in group.reading.steps_of(EventKind.STEP, EventKind.DIRECT_STEP)
-        for way in ways_up(scene, step)
-    )
+class TailFault(StrEnum):
+    """What is wrong with a tail.
+
+    unstepped: no step comes for it. zeroed: the count runs on over epochs, but the gradients are zeroed at the start of
+    each. misweighted: it is stepped with losses divided by the full length. shifted: the length changes inside the
+    loop while turns are counted by remainder, so that groups before the last are cut.
+    """
+
+    UNSTEPPED = "unstepped"
+    ZEROED = "zeroed"
+    MISWEIGHTED = "misweighted"
+    SHIFTED = "shifted"
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """A tail that goes wrong: the place that has to change, and its module.
+
+    place is the test that the step waits for, or what the length is changed to. because: what explains it.
+    """
+
+    fault: TailFault
+    place: Expr
+    home: "Facts"
+    because: Node | None = None
+
+
+def tails(groups: tuple[Group, ...]) -> Iterator[Tail]:
+    """The tails of some groups, each test once."""
+    seen: set[int] = set()
+    for group in groups:
+        if group.guard is None or id(group.guard.test) in seen or not _is_over_a_loader(group):
+            continue
+        guards = Guards(group.reading.scene)
+        test, frame = guards.asked(group.guard)
+        tail = _tail(group, guards.value(test, frame) or test, group.reading.scene.homes[frame])
+        if tail is not None:
+            seen.add(id(group.guard.test))
+            yield tail
+
+
+def _tail(group: Group, test: Expr, home: "Facts") -> Tail | None:
+    assert group.boundary is not None
+    change = _changed_length(group)
+    if change is not None:
+        return Tail(TailFault.SHIFTED, change, group.reading.scene.homes[frame_of(group)], test)
+    if skips_the_rest(group):
+        return None
+    if group.boundary.has_last or _has_tail_step(group):
+        return Tail(TailFault.MISWEIGHTED, test, home) if _is_divided(group) else None
+    is_kept = is_kept_on_self(group, home)
+    if not is_kept and (is_kept is False or _starts_anew(group)):
+        return Tail(TailFault.UNSTEPPED, test, home)
+    zero = _zeroed_before(group)
+    return Tail(TailFault.ZEROED, test, home, zero) if zero is not None else None
 
 
 def _is_over_a_loader(group: Group) -> bool:
@@ -53,84 +84,92 @@ def _is_over_a_loader(group: Group) -> bool:
     if not isinstance(group.loop, For):
         return False
     iterated = group.loop.iter
-    return not (
-        isinstance(iterated, Call) and isinstance(iterated.func, Name) and iterated.func.id in ("range", "count")
-    )
+    return not (isinstance(iterated, Call) and isinstance(iterated.func, Name) and iterated.func.id in ENDLESS)
 
 
-def _goes_on(group: Group, home: "Facts") -> bool:
-    """Whether both the count and the gradients of an incomplete group live on into the next loop."""
-    counter = group.boundary.counter if group.boundary is not None else None
-    if counter is None or _is_zeroed_before(group):
-        return False
-    if isinstance(counter, Name):
-        return _is_of_outer_scope(home, counter) or _counts_on(home, counter)
-    return isinstance(counter, Attribute) and _is_never_reset(group, home, counter)
+def _changed_length(group: Group) -> Expr | None:
+    """What the length of a group is changed to inside the loop, where turns are counted by remainder."""
+    assert group.boundary is not None
+    if group.boundary.kind is not BoundaryKind.MODULO or not isinstance(group.period, Name):
+        return None
+    return next(iter(_assigned(group.loop.body).get(group.period.id, ())), None)
 
 
-def _is_zeroed_before(group: Group) -> bool:
-    scene, frame = group.reading.scene, _frame(group)
+def _is_divided(group: Group) -> bool:
+    trace = LossTrace(group.reading, group.loss, group.backward.frame)
+    return any(is_divided_by(divisor, group.period) for divisor, _ in trace.divisors)
+
+
+def _starts_anew(group: Group) -> bool:
+    """Whether the count of turns begins anew with the loop."""
+    assert isinstance(group.loop, For)
+    targets = _names(group.loop.target)
+    index = group.reading.scene.homes[frame_of(group)].index
+    outer = index.loops(group.loop)
+    epochs = {name for loop in outer if isinstance(loop, For) for name in _names(loop.target)}
+    around: Node | None = outer[0] if outer else index.function(group.loop)
+    inside = {id(node) for node in walk(group.loop)}
+    before = _assigned(getattr(around, "body", ()), inside) if around is not None else {}
+    derived = _assigned(group.loop.body)
+    for name in _counted(group):
+        values = derived.get(name, [])
+        mentioned = {part for value in values for part in _names(value)}
+        is_derived = bool(mentioned & targets) and not _spans_epochs(mentioned, epochs)
+        counter = group.boundary.counter if group.boundary is not None else None
+        if isinstance(counter, Name) and counts_on(group.reading.scene.homes[frame_of(group)], counter):
+            return False
+        if name in targets or name in before or is_derived:
+            return True
+    return False
+
+
+def _counted(group: Group) -> Iterator[str]:
+    """The places that a test counts in: of a distance, the one that says how far the last step is."""
+    assert group.boundary is not None
+    counter = group.boundary.counter
+    yield from _names(counter.right if group.boundary.is_distance and isinstance(counter, Binary) else counter)
+
+
+def _names(node: Node | None) -> set[str]:
+    return {name for part in (walk(node) if node is not None else ()) if (name := dotted(part)) is not None}
+
+
+def _spans_epochs(names: set[str], epochs: set[str]) -> bool:
+    return any(name in epochs or "epoch" in name for name in names)
+
+
+def _assigned(body: tuple[Node, ...], without: set[int] = frozenset()) -> dict[str, list[Expr]]:  # type: ignore[assignment]
+    """The dotted names that some statements assign, with the values."""
+    found: dict[str, list[Expr]] = {}
+    for statement in body:
+        for node in walk(statement):
+            if id(node) in without or not isinstance(node, Assign | AugAssign):
+                continue
+            for target in node.targets if isinstance(node, Assign) else (node.target,):
+                name = dotted(target)
+                if name is not None:
+                    found.setdefault(name, []).append(node.value)
+    return found
+
+
+def _has_tail_step(group: Group) -> bool:
+    """Whether a step stands behind the loop, in the function that has the loop."""
+    scene, inside, frame = group.reading.scene, {id(node) for node in walk(group.loop)}, frame_of(group)
     return any(
-        way.frame == frame and way.node.span < group.loop.span
-        for step in group.reading.steps_of(EventKind.ZERO)
+        way.frame == frame and way.node.span > group.loop.span and id(way.node) not in inside
+        for step in group.reading.steps_of(EventKind.STEP, EventKind.DIRECT_STEP)
         for way in ways_up(scene, step)
     )
 
 
-def _frame(group: Group) -> int | None:
-    """The frame of the loop."""
-    inside = {id(node) for node in walk(group.loop)}
-    ways = ways_up(group.reading.scene, group.step)
-    return next((way.frame for way in ways if id(way.node) in inside), None)
-
-
-def _is_of_outer_scope(home: "Facts", counter: Name) -> bool:
-    function = home.index.function(counter)
-    return isinstance(function, FunctionDef) and any(
-        isinstance(node, Global | Nonlocal) and counter.id in node.names for node in own_nodes(function)
-    )
-
-
-def _counts_on(home: "Facts", counter: Name) -> bool:
-    """`i + batches * epoch`: the turns of the loops before are counted too."""
-    values = [binding.value for binding in home.names.lookup(counter.id, counter)]
-    return any(
-        isinstance(value, Binary)
-        and value.op == "+"
-        and any(isinstance(side, Binary) and side.op == "*" for side in (value.left, value.right))
-        for value in values
-    )
-
-
-def _is_never_reset(group: Group, home: "Facts", counter: Attribute) -> bool:
-    """Whether an attribute of self starts at a number once, and again only where a group is complete."""
-    klass = home.index.klass(counter)
-    is_own = isinstance(counter.value, Name) and counter.value.id == "self"
-    given = home.values.attribute(klass, counter.attr) if klass is not None and is_own else ()
-    starts = [(facts, each.value) for facts, each in given if isinstance(each.value, Constant)]
-    return bool(starts) and all(_is_a_first_start(group, facts, value) for facts, value in starts)
-
-
-def _is_a_first_start(group: Group, facts: "Facts", value: Expr | None) -> bool:
-    if value is None:
-        return False
-    function = facts.index.function(value)
-    if not isinstance(function, FunctionDef) or function.name == "__init__":
-        return True
-    test: Node | None = group.guard.test if group.guard is not None else None
-    return any(isinstance(outer, If) and outer.test is test for outer in facts.index.ancestors(value))
-
-
-def _skips_the_rest(group: Group) -> bool:
-    """Whether the loop is left, or turns are skipped, once all full groups are done: `if i // n >= steps: continue`."""
-    period, frame = dotted(group.period) if group.period is not None else None, _frame(group)
-    if period is None or frame is None:
-        return False
-    home = group.reading.scene.homes[frame]
-    for statement in group.loop.body:
-        if not isinstance(statement, If) or not isinstance(statement.body[-1], Continue | Break):
-            continue
-        for _, node in home.values.closure(statement.test):
-            if isinstance(node, Binary) and node.op == "//" and dotted(node.right) == period:
-                return True
-    return False
+def _zeroed_before(group: Group) -> Node | None:
+    """A zero_grad before the loop, which every epoch runs through."""
+    scene, inside, frame = group.reading.scene, {id(node) for node in walk(group.loop)}, frame_of(group)
+    around = scene.homes[frame].index.loops(group.loop)
+    held = {id(node) for node in walk(around[0])} if around else None
+    for step in group.reading.steps_of(EventKind.ZERO):
+        for way in ways_up(scene, step):
+            is_here = way.frame == frame and id(way.node) not in inside and way.node.span < group.loop.span
+            if is_here and (held is None or id(way.node) in held):
+                return step.node
+    return None

@@ -48,7 +48,8 @@ class Boundary:
     """What a test asks. is_true is the answer that means a boundary.
 
     counter and period are None where the kind has none. shift is what the test adds to the counter: 1 in
-    `(i + 1) % n == 0`. has_last says that the last turn of the loop is a boundary too, whatever the count.
+    `(i + 1) % n == 0`. has_last says that the last turn of the loop is a boundary too, whatever the count. is_distance:
+    the counter is how far a count is from its value at the last boundary, which nothing sets back to 0.
     """
 
     kind: BoundaryKind
@@ -57,6 +58,7 @@ class Boundary:
     period: Expr | None = None
     shift: int = 0
     has_last: bool = False
+    is_distance: bool = False
 
 
 # What a name stands for, where it was assigned once; None where it cannot be told.
@@ -74,7 +76,10 @@ def boundary(test: Expr, scope: Node | None = None, meaning: Meaning = lambda _:
         case NamedExpr():
             return boundary(test.value, scope, meaning)
         case BoolOp():
-            return _any_of([boundary(value, scope, meaning) for value in test.values], test.op)
+            parts = [boundary(value, scope, meaning) for value in test.values]
+            counters = [part.counter for part in parts if part is not None and part.counter is not None]
+            ends = [part or _end(value, counters) for part, value in zip(parts, test.values, strict=True)]
+            return _any_of(ends, test.op)
         case Compare() if len(test.ops) == 1:
             return _compared(test.left, test.ops[0], test.comparators[0], scope)
         case Binary(op="%"):
@@ -134,6 +139,8 @@ def _compared(left: Expr, op: str, right: Expr, scope: Node | None) -> Boundary 
     last = _last_turn(left, right) or _last_turn(right, left)
     if last:
         return Boundary(BoundaryKind.LAST, op in ("==", ">="))
+    if isinstance(left, Binary) and left.op == "-" and scope is not None and _is_remembered(left, scope):
+        return Boundary(BoundaryKind.COUNTER, op in ("==", ">="), left, right, is_distance=True)
     name = dotted(left)
     if name is not None and scope is not None and _is_counted(name, scope):
         return Boundary(BoundaryKind.COUNTER, op in ("==", ">="), left, right)
@@ -172,6 +179,26 @@ def _last_turn(turn: Expr, end: Expr) -> bool:
     if isinstance(total, Call):
         return dotted(total.func) == "len"
     return dotted(total) is not None and less == -1
+
+
+def _end(test: Expr, counters: list[Expr]) -> Boundary | None:
+    """`i + 1 == total` beside a test that counts in `i`: the total can only be that of the turns."""
+    if not isinstance(test, Compare) or len(test.ops) != 1 or test.ops[0] not in ("==", "!="):
+        return None
+    for turn, total in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+        counter, shift = _unshifted(turn)
+        if shift == 1 and dotted(total) is not None and any(_same(counter, known) for known in counters):
+            return Boundary(BoundaryKind.LAST, test.ops[0] == "==")
+    return None
+
+
+def _is_remembered(distance: Binary, scope: Node) -> bool:
+    """`count - last`, where `last = count` stands somewhere."""
+    count, last = dotted(distance.left), dotted(distance.right)
+    return count is not None and any(
+        isinstance(node, Assign) and dotted(node.value) == count and last in map(dotted, node.targets)
+        for node in walk(scope)
+    )
 
 
 def _is_counted(name: str, scope: Node) -> bool:

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds `unscale_` outside the test that lets the optimizer step at group boundaries only, and scaled backwards that
-follow an `unscale_` before the step.
+follow an `unscale_` before the step. Under Accelerate: `accelerator.clip_grad_norm_` and its like in an `accumulate`
+block of several micro-batches, where nobody asks for `accelerator.sync_gradients`.
 
 ## Why it matters
 
@@ -13,7 +14,7 @@ as much.
 
 ## Where it reports
 
-At the `unscale_`, with the backward and the step as notes.
+At the `unscale_`, with the backward and the step as notes; at the call that makes an Accelerator unscale.
 
 ## Example
 
@@ -37,7 +38,7 @@ from collections.abc import Iterator
 
 from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
-from amplint.model.finding import Finding, Severity
+from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.protocol_report import optimizer_name, report
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -56,3 +57,6 @@ def check(facts: Facts) -> Iterator[Finding]:
     for defect in facts.defects.of(DefectKind.MICRO_UNSCALE):
         message = f"the gradients of `{optimizer_name(defect)}` are unscaled before the last backward of the group"
         yield report(RULE, defect, message, missed="stepped only here")
+    for call, accelerator in facts.accumulation.by_accelerate.unscaled_on_every_turn():
+        message = "this unscales on every micro-batch; ask for `accelerator.sync_gradients` first"
+        yield RULE.finding(facts, call, message, notes=(Note(accelerator.span, "groups have several turns here"),))

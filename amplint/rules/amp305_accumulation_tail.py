@@ -2,9 +2,12 @@
 
 ## What it does
 
-Finds a loop whose step waits for a full group of micro-batches, without a test for the last turn: with no step behind
-the loop (what is left is thrown away or leaks into the next epoch), or with one (the losses were divided by the full
-length).
+Finds a loop whose step waits for a full group of micro-batches, and whose last, incomplete group
+
+* is not stepped: what is left is thrown away, or leaks into the next epoch;
+* is zeroed at the start of the next epoch, although the count of turns runs on;
+* is stepped, in the last turn or behind the loop, with losses that were divided by the full length;
+* changes the length that earlier turns are still counted by, so that a group before it is cut.
 
 ## Why it matters
 
@@ -13,8 +16,9 @@ run ended 0.24 path lengths off); with one the last step is r/N of its size (0.0
 
 ## Where it reports
 
-At the test that the step waits for. Opt-in: with many batches the effect is small, and some loaders drop the tail on
-purpose.
+At the test that the step waits for, or where the length changes. Silent where the count runs on over epochs and nothing
+zeroes the gradients between them, for then no group is cut. Opt-in: with many batches the effect is small, and some
+loaders drop the tail on purpose.
 
 ## Example
 
@@ -35,9 +39,8 @@ for i, (images, labels) in enumerate(loader):
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.guards import Guards
-from amplint.facts.tails import has_tail, has_tail_step
-from amplint.model.finding import Finding, Severity
+from amplint.facts.tails import TailFault, tails
+from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -49,21 +52,25 @@ RULE = Rule(
     since="0.1.0",
     is_default=False,
     is_preview=True,
+    is_preview=True,
 )
+
+
+FAULTS = {
+    TailFault.UNSTEPPED: "an incomplete group at the end of the loop is not stepped",
+    TailFault.ZEROED: "the count runs on over epochs, but an incomplete group is zeroed when the next epoch starts",
+    TailFault.MISWEIGHTED: "an incomplete group at the end is stepped with losses that were divided by the full length",
+    TailFault.SHIFTED: "the length of a group changes inside the loop, which cuts the groups that are counted by it",
+}
+BECAUSE = {
+    TailFault.ZEROED: "zeroed here in every epoch",
+    TailFault.SHIFTED: "counted here",
+}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report groups whose tail is not thought of."""
-    seen: set[int] = set()
-    for group in facts.accumulation.groups:
-        if group.guard is None or group.boundary is None or group.boundary.has_last or id(group.guard.test) in seen:
-            continue
-        test, frame = Guards(group.reading.scene).asked(group.guard)
-        home = group.reading.scene.homes[frame]
-        if not has_tail(group, home):
-            continue
-        seen.add(id(group.guard.test))
-        what = (
-            "is stepped with losses that were divided by the full length" if has_tail_step(group) else "is not stepped"
-        )
-        yield RULE.finding(home, test, f"an incomplete group at the end of the loop {what}")
+    for tail in tails(facts.accumulation.groups):
+        what = BECAUSE.get(tail.fault, "")
+        notes = () if tail.because is None else (Note(tail.because.span, what),)
+        yield RULE.finding(tail.home, tail.place, FAULTS[tail.fault], notes=notes)

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds a loss that two places on its way to the backward divide by the same expression, in a loop whose step waits for
-a group of turns.
+a group of turns; and a loss that the program divides before `accelerator.backward`, which divides by the
+`gradient_accumulation_steps` that its Accelerator was given.
 
 ## Why it matters
 
@@ -52,11 +53,15 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report losses that are divided by the same length twice."""
     for group, trace in facts.accumulation.traced():
         period = spelled(group.period)
-        twice = [node for divisor, node in trace.divisors if period and spelled(divisor) == period]
-        if len(twice) > 1 and group.home is facts and not _are_exclusive(facts, twice[0], twice[1]):
-            first, second = sorted(twice[:2], key=lambda node: node.span)
+        divided = [node for divisor, node in trace.divisors if period and spelled(divisor) == period]
+        if len(divided) > 1 and group.home is facts and not _are_exclusive(facts, divided[0], divided[1]):
+            first, second = sorted(divided[:2], key=lambda node: node.span)
             message = f"the loss is divided by `{period}` a second time"
             yield RULE.finding(facts, second, message, notes=(Note(first.span, "divided here already"),))
+    for twice in facts.accumulation.by_accelerate.divided_twice():
+        message = f"the loss is divided by `{spelled(twice.length)}` here and again by the Accelerator"
+        note = Note(twice.backward.span, "this divides by the `gradient_accumulation_steps` of its Accelerator")
+        yield RULE.finding(facts, twice.division, message, notes=(note,))
 
 
 def _are_exclusive(facts: Facts, one: Node, other: Node) -> bool:

@@ -14,8 +14,10 @@ stops learning; Adam hides it.
 
 ## Where it reports
 
-At the clip; the Accelerator is a note. Silent where its precision is a literal other than `"fp16"`, where it is not
-given, and where the module calls `accelerator.unscale_gradients()`.
+At the clip; the Accelerator is a note. The message says so where the clip runs on every micro-batch of an
+`accelerator.accumulate` block: partial sums are clipped, and a bare `accelerator.clip_grad_norm_` would raise there.
+Silent where its precision is a literal other than `"fp16"`, where it is not given, and where the module calls
+`accelerator.unscale_gradients()`.
 
 ## Example
 
@@ -62,7 +64,13 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report torch's clipping beside an Accelerator that may scale."""
+    unfinished = {call for call, _ in facts.accumulation.by_accelerate.on_every_turn}
     for clip, accelerator in facts.frameworks.torch_clips():
         note = Note(accelerator.span, "this Accelerator may scale the gradients")
         message = "this clips gradients that Accelerate still holds scaled; use accelerator.clip_grad_norm_"
+        if clip in unfinished:
+            message = (
+                "this clips, on every micro-batch, gradients that Accelerate still holds scaled; use "
+                "accelerator.clip_grad_norm_ where accelerator.sync_gradients says that they are complete"
+            )
         yield RULE.finding(facts, clip, message, notes=(note,))
