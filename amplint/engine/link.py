@@ -160,7 +160,7 @@ class Linker:
         return [facts for facts in found if facts is not None]
 
     def importer_paths(self, path: Path) -> list[Path]:
-        """The project's files that import a file and may concern AMP. No file is parsed for this."""
+        """The project's files that import a file and may concern AMP, or call what does. No file is parsed for this."""
         root = self._around.root(self._shelf.folders, path.parent) or path.parent
         if root not in self._shelf.importers:
             self._shelf.importers[root] = self._importers_in(root)

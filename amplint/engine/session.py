@@ -21,7 +21,7 @@ from amplint.model.finding import Finding, Problem, Severity
 from amplint.model.span import Span
 from amplint.rules.registry import all_rules
 from amplint.source.discover import discover
-from amplint.source.prefilter import may_concern
+from amplint.source.prefilter import may_concern, may_matter
 from amplint.source.suppress import Silenced
 from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
 from amplint.syntax.fault import SyntaxFaultError
@@ -143,13 +143,26 @@ class Session:
         return (Finding(rule.code, rule.name, Severity.ERROR, f"does not parse: {fault.message}", shown, span, span),)
 
     def _project_files(self, root: Path) -> Iterable[Path]:
+        """The files below a folder that may concern AMP, and those beside and above them that may call what they hold.
+
+        A script that trains through a helper, and a package that hands the helper on, name nothing of AMP themselves.
+        """
+        found = dict.fromkeys(self._concerned_in(root))
+        folders = {folder for path in found for folder in (path.parent, path.parent.parent)}
+        for folder in sorted(folder for folder in folders if folder.is_relative_to(root)):
+            names = sorted(name for name in self._shelf.folders.entries(folder) if name.endswith(".py"))
+            found.update((path, None) for path in (folder / name for name in names) if path in found or _may_call(path))
+        return found
+
+    def _concerned_in(self, root: Path) -> Iterable[Path]:
         """The files below a folder that may concern AMP: those of the run, where the run walked that folder."""
         if any(root.is_relative_to(folder) for folder in self._project.walked):
             return [path for path in self._project.concerned if path.is_relative_to(root)]
         if self._shelf.folders.entries(root) & ROOT_MARKS:
             found = discover([str(root)], self._setup.cwd, self._setup.limits()).files
             return [file.path for file in found if _may_concern(file.path)]
-        return [path for path in sorted(root.glob("*.py")) if _may_concern(path)]
+        below = [path for path in self._project.concerned if path.is_relative_to(root)]
+        return [*below, *(path for path in sorted(root.glob("*.py")) if _may_concern(path))]
 
 
 def _sources(unsaved: Mapping[Path, bytes], around: Surroundings) -> Iterator[tuple[Path, Source]]:
@@ -162,6 +175,13 @@ def _sources(unsaved: Mapping[Path, bytes], around: Surroundings) -> Iterator[tu
 def _may_concern(path: Path) -> bool:
     try:
         return may_concern(read_bytes(path))
+    except SourceError:
+        return False
+
+
+def _may_call(path: Path) -> bool:
+    try:
+        return path.name == "__init__.py" or may_matter(read_bytes(path))
     except SourceError:
         return False
 

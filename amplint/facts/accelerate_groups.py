@@ -46,7 +46,7 @@ class AccelerateGroups:
                     continue
                 seen.add(call)
                 lengths = [length for made in self._made(call) if (length := _length(made)) is not None]
-                trace = LossTrace(reading, call.args[0].value, step.frame)
+                trace = LossTrace(reading=reading, loss=call.args[0].value, frame=step.frame)
                 for divisor, node in trace.divisors:
                     is_here = self._facts.index.parents.get(node) is not None
                     if is_here and any(_is_same(divisor, length) for length in lengths):

@@ -96,7 +96,7 @@ def _changed_length(group: Group) -> Expr | None:
 
 
 def _is_divided(group: Group) -> bool:
-    trace = LossTrace(group.reading, group.loss, group.backward.frame)
+    trace = LossTrace(reading=group.reading, loss=group.loss, frame=group.backward.frame)
     return any(is_divided_by(divisor, group.period) for divisor, _ in trace.divisors)
 
 

@@ -108,3 +108,29 @@ def test_a_counter_needs_a_scope():
     test = function("c == n").body[0]
     assert isinstance(test, ExprStmt)
     assert boundary(test.value) is None
+
+
+@pytest.mark.parametrize("test", ["i - c >= n", "i - c == n", "not i - c < n"])
+def test_a_count_may_remember_where_the_last_boundary_was(test):
+    found = asked(test, before="c = i")
+    assert found is not None
+    assert (found.kind, found.is_true, found.is_distance) == (BoundaryKind.COUNTER, True, True)
+    assert dotted(found.period) == "n"
+
+
+def test_a_difference_of_other_things_is_no_count():
+    assert asked("i - p >= n") is None
+    assert asked("i - c > n", before="c = i") is None
+    assert asked("f(i) - c >= n", before="c = f(i)") is None
+
+
+@pytest.mark.parametrize("test", ["(i + 1) % n == 0 or i + 1 == total", "(i + 1) % n == 0 or total == i + 1"])
+def test_a_total_beside_the_count_is_that_of_the_turns(test):
+    found = asked(test)
+    assert found is not None
+    assert (found.kind, found.is_true, found.has_last) == (BoundaryKind.MODULO, True, True)
+
+
+@pytest.mark.parametrize("test", ["(i + 1) % n == 0 or p + 1 == total", "(i + 1) % n == 0 or i == total", "i + 1 == p"])
+def test_other_totals_are_not(test):
+    assert asked(test) is None
