@@ -69,6 +69,7 @@ class _Judge:
             if found is not None:
                 yield found
         yield from self._dropped()
+        yield from self._beside_chosen()
 
     def _defect(self, misstep: Misstep) -> Defect | None:
         error = misstep.error
@@ -238,6 +239,17 @@ class _Judge:
                 counted = {id(loop_around(self.scene, Step(step.kind, guard.test, guard.frame))) for guard in asked}
                 if loop is not None and id(loop) in counted and not self._is_exceptional(zero, step):
                     yield Defect(DefectKind.MICRO_ZERO, self.reading, zero, None, (), step)
+
+    def _beside_chosen(self) -> Iterator[Defect]:
+        """An update in every turn of a loop that steps those optimizers alone whose group is complete."""
+        for update in self.reading.steps_of(EventKind.UPDATE):
+            if any(guard.frame == update.frame for guard in self.guards.of(update)):
+                continue
+            for step in self.reading.steps_of(EventKind.STEP):
+                chosen = [guard for guard, _ in self.guards.boundaries(step) if self.guards.is_choice(guard)]
+                if chosen and common_loop(self.scene, update, step) is not None:
+                    yield Defect(DefectKind.MICRO_UPDATE, self.reading, update, None, (), step)
+                    break
 
     def _is_exceptional(self, zero: Step, step: Step) -> bool:
         """A zero_grad under a condition of its own: a batch that is given up on purpose."""

@@ -5,7 +5,7 @@ Knows nothing of paths: whether a loss was scaled before its backward is for the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from amplint.facts.bound import is_bound_to
@@ -44,6 +44,11 @@ class Happening:
     optimizers: tuple[Term, ...] | None = None
     loss: Expr | None = None
     handling: Handling | None = None
+
+    def without_scaler(self) -> "Happening":
+        """What the call does where its scaler is disabled."""
+        kind = EventKind.DIRECT_STEP if self.kind is EventKind.STEP else EventKind.SCALE
+        return replace(self, kind=kind, scaler=None)
 
 
 @dataclass

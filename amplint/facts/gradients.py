@@ -7,11 +7,14 @@ from enum import StrEnum
 
 from amplint.model.tree import (
     AnnAssign,
+    Argument,
     Assign,
     Attribute,
     AugAssign,
     Binary,
     Call,
+    Compare,
+    Comprehension,
     Constant,
     Expr,
     FunctionDef,
@@ -113,3 +116,14 @@ def _assigned(value: Expr) -> Handling | None:
 def _is_factor(value: Expr) -> bool:
     """A term that is itself made of gradients grows with the scale as they do."""
     return has_gradient(value)
+
+
+def asks_for_gradients(test: Node) -> bool:
+    """`any(p.grad is not None for p in …)`: whether there is anything to step with."""
+    match test:
+        case Call(func=Name(id="any"), args=(Argument(value=Comprehension(element=element)),)):
+            return asks_for_gradients(element)
+        case Compare(left=left, ops=("is not",), comparators=(Constant(value=None),)):
+            return is_gradient(left)
+        case _:
+            return False

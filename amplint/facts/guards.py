@@ -11,11 +11,13 @@ from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
 from amplint.model.tree import (
     Break,
+    Comprehension,
     Constant,
     Continue,
     Expr,
     For,
     FunctionDef,
+    Generator,
     If,
     IfExp,
     Module,
@@ -95,6 +97,21 @@ class Guards:
             return _flag(values[0], values[1], home.index.parents)
         return values[0] if len(bindings) == 1 and values else None
 
+    def _chosen(self, iterated: Expr, frame: int) -> Iterator[Guard]:
+        """A loop over what a comprehension has chosen runs its body only where the choice was made."""
+        iterated, frame = self.asked(Guard(iterated, True, frame))
+        chosen = self.value(iterated, frame) or iterated
+        for generator in chosen.generators if isinstance(chosen, Comprehension) else ():
+            yield from (Guard(test, True, frame) for test in generator.ifs)
+
+    def is_choice(self, guard: Guard) -> bool:
+        """Whether a guard is the condition of a comprehension."""
+        return isinstance(self.scene.homes[guard.frame].index.parents.get(guard.test), Generator)
+
+    def is_chosen(self, loop: For, frame: int) -> bool:
+        """Whether a loop goes through what some test about groups of turns has chosen, which may be nothing."""
+        return any(self.boundary(guard) is not None for guard in self._chosen(loop.iter, frame))
+
     def _within(self, node: Node, frame: int) -> Iterator[Guard]:
         index = self.scene.homes[frame].index
         function = self.scene.frames[frame].function
@@ -107,6 +124,8 @@ class Guards:
                     yield _guard(outer.test, False, frame)
                 case IfExp() if child in (outer.body, outer.orelse):
                     yield _guard(outer.test, child is outer.body, frame)
+                case For() if child in outer.body:
+                    yield from self._chosen(outer.iter, frame)
                 case _:
                     pass
             yield from _early_exits(child, outer, frame)

@@ -5,6 +5,7 @@ Knows which loop moves which collection on; what happens in a turn is the reader
 
 from dataclasses import dataclass, field
 
+from amplint.facts.guards import Guards
 from amplint.facts.scene import Scene
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
@@ -24,10 +25,18 @@ class OptimizerLoops:
         for _, _, step in self.scene.graph.steps() if self.elements else ():
             if step.kind is StepKind.BIND and isinstance(step.node, For | Generator | Assign):
                 self._enter(step, step.node)
+        # `for name in optimizers: optimizer = optimizers[name]`: the names are no optimizers, though they look like it.
+        for key, places in self._keyed.items():
+            if self._turning.get(key) == places:
+                del self._turning[key]
 
     def turning(self, node: Node, frame: int) -> tuple[Term, ...]:
         """The collection that a loop, one `for` of a comprehension, or an assignment takes another element of."""
         return self._turning.get((id(node), frame), ())
+
+    def may_leave_out(self, loop: Node, frame: int) -> bool:
+        """Whether a loop goes through chosen optimizers alone, so that it may end without the one that is followed."""
+        return isinstance(loop, For) and Guards(self.scene).is_chosen(loop, frame)
 
     def keyed(self, loop: Node, frame: int) -> tuple[Term, ...]:
         """The collection whose elements the body of a loop takes by the loop's target as their key."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.callers import bind, calls_of
-from amplint.facts.classes import assigned
+from amplint.facts.classes import assigned, method
 from amplint.facts.names import Binding
 from amplint.flow.graph import Frame
 from amplint.knowledge.training_api import SCALER_CLASSES
@@ -171,7 +171,10 @@ class Origins:
 
     def _call(self, facts: "Facts", call: Call, where: Activation, depth: int) -> Iterator[Origin]:
         name = facts.names.canonical(call.func)
-        target = facts.definition(name) if name is not None else None
+        target: tuple[Facts, Node] | None = facts.definition(name) if name is not None else None
+        if target is None and isinstance(call.func, Attribute):
+            klass = self.klass(facts, call.func.value, where, depth)
+            target = method(*klass, call.func.attr) if klass is not None else None
         owner, function = target if target is not None else (facts, None)
         returned = list(returns(function)) if isinstance(function, FunctionDef) else []
         if not returned:

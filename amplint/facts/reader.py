@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from amplint.facts.carriers import Carriers
 from amplint.facts.events import Events, Happening
+from amplint.facts.gradients import asks_for_gradients
 from amplint.facts.optimizer_loops import OptimizerLoops
 from amplint.facts.roles import Roles, scaler_test
 from amplint.facts.scene import Scene
@@ -90,9 +91,9 @@ class Reader(Client[Standing]):
                 return self._carriers.is_concerned(step)
 
     def is_decided_by(self, node: Node, frame: int) -> bool:
-        """Whether the turns of a loop go through optimizers, or a test asks for a scaler."""
+        """Whether the turns of a loop go through optimizers, or a test asks for a scaler or for gradients."""
         is_loop = bool(self._loops.turning(node, frame) or self._loops.keyed(node, frame))
-        return is_loop or scaler_test(self.roles, node, frame) is not None
+        return is_loop or asks_for_gradients(node) or scaler_test(self.roles, node, frame) is not None
 
     def step(self, step: Step, state: Standing, known: Known) -> Iterable[Standing]:
         """The points after a step; none where torch raises."""
@@ -119,20 +120,35 @@ class Reader(Client[Standing]):
 
     def edge(self, edge: Edge, state: Standing) -> Iterable[Standing]:
         """A loop over optimizers ends only when the one that is followed has had its turn; scalers are scalers."""
-        if edge.kind is EdgeKind.BRANCH and not edge.is_true and self.roles.is_type_test(edge):
-            return ()
-        asked = scaler_test(self.roles, edge.node, edge.frame) if edge.kind is EdgeKind.BRANCH else None
-        if asked is not None and edge.is_true is not asked[1] and carries(state.protocol, asked[0]):
+        if edge.kind is EdgeKind.BRANCH and self._is_impossible(edge, state):
             return ()
         if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
             for place in self._loops.turning(edge.node, edge.frame):
                 turn = state.turn(place)
-                if turn is not None and not turn[0]:
+                if turn is not None and not turn[0] and not self._loops.may_leave_out(edge.node, edge.frame):
                     return ()
                 state = state.with_turn(place, None)
             for place in self._loops.keyed(edge.node, edge.frame):
-                state = state.with_turn(place, None)
+                state = self._left(edge, place, state)
         return (state,)
+
+    def _is_impossible(self, edge: Edge, state: Standing) -> bool:
+        """A scaler that scaled these gradients is there; gradients that no step has used are there."""
+        if not edge.is_true and self.roles.is_type_test(edge):
+            return True
+        if not edge.is_true and not state.is_idle and edge.node is not None and asks_for_gradients(edge.node):
+            return True
+        asked = scaler_test(self.roles, edge.node, edge.frame)
+        return asked is not None and edge.is_true is not asked[1] and carries(state.protocol, asked[0])
+
+    def _left(self, edge: Edge, place: Term, here: Standing) -> Standing:
+        """Behind a loop over some keys: nobody knows whether the optimizer that is followed was among them."""
+        turn = here.turn(place)
+        here = here.with_turn(place, None)
+        assert edge.node is not None
+        if turn is None or turn[0] or self._loops.may_leave_out(edge.node, edge.frame):
+            return here
+        return replace(here, protocol=advance(here.protocol, Event(EventKind.FORGET, None, None, (place,)))[0])
 
     def _bound(self, step: Step, here: Standing) -> Iterator[Standing]:
         """A new turn of a loop over optimizers: of the one that is followed, or of another."""
@@ -163,7 +179,7 @@ class Reader(Client[Standing]):
 
     def _happen(self, happening: Happening, step: Step, here: Standing, known: Known) -> Iterator[Standing]:
         if happening.scaler is not None and self.is_off(happening.scaler, known):
-            happening = _without_scaler(happening)
+            happening = happening.without_scaler()
         if happening.kind is EventKind.SCALE and happening.scaler is not None:
             here = replace(here, results=here.results | {(id(step.node), happening.scaler)})
         points = [here]
@@ -276,12 +292,3 @@ class Reader(Client[Standing]):
 
 def _scales(happenings: tuple[Happening, ...]) -> bool:
     return any(happening.kind is EventKind.SCALE for happening in happenings)
-
-
-def _without_scaler(happening: Happening) -> Happening:
-    """What a call of a disabled scaler does."""
-    match happening.kind:
-        case EventKind.STEP:
-            return replace(happening, kind=EventKind.DIRECT_STEP, scaler=None)
-        case _:
-            return replace(happening, kind=EventKind.SCALE, scaler=None)

@@ -20,6 +20,7 @@ from amplint.model.tree import (
     Name,
     NamedExpr,
     Node,
+    Subscript,
     Unary,
     dotted,
     walk,
@@ -221,6 +222,11 @@ def _is(expr: Expr, value: int) -> bool:
 
 
 def _same(one: Expr, other: Expr) -> bool:
-    if isinstance(one, Constant) and isinstance(other, Constant):
-        return one.value == other.value
-    return dotted(one) is not None and dotted(one) == dotted(other)
+    """Whether two expressions of names, attributes, items and constants are written alike."""
+    match one, other:
+        case Constant(), Constant():
+            return one.value == other.value
+        case Subscript(), Subscript():
+            return _same(one.value, other.value) and _same(one.index, other.index)
+        case _:
+            return dotted(one) is not None and dotted(one) == dotted(other)

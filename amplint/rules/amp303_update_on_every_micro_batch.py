@@ -69,5 +69,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _fix(defect: Defect) -> Fix | None:
+    if defect.error is None:  # Some of several optimizers wait: there is no place that is right for all of them.
+        return None
     steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
     return move_after(defect, defect.site, steps[0], Applicability.UNSAFE) if len(steps) == 1 else None
