@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amplint.facts.defect import Defect, DefectKind
+from amplint.facts.forgotten import forgotten
 from amplint.facts.gradients import Handling
 from amplint.facts.guards import Guards, common_loop, loop_around, ways_up
 from amplint.facts.protocol import Reading
@@ -70,6 +71,8 @@ class _Judge:
                 yield found
         yield from self._dropped()
         yield from self._beside_chosen()
+        if Reason.UPDATE_WITHOUT_RECORD not in self.reasons:
+            yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for _, step in forgotten(self.reading))
 
     def _defect(self, misstep: Misstep) -> Defect | None:
         error = misstep.error

@@ -25,10 +25,12 @@ from amplint.model.tree import (
     FunctionDef,
     If,
     IfExp,
+    List,
     Name,
     Node,
     Return,
     Try,
+    Tuple,
     While,
     own_nodes,
     walk,
@@ -133,6 +135,33 @@ class ScalerCreations:
                     found = Origins().klass(caller, func.value)
                     if found is not None and found[1] is klass:
                         yield caller, site
+
+
+def outermost(facts: "Facts", creation: Creation) -> For | While | None:
+    """The loop before which a scaler that is assigned in its body could be made once; None where it depends on it."""
+    statement = facts.index.statement(creation.call)
+    if not isinstance(statement, Assign) or statement.value is not creation.call or creation.through is not None:
+        return None
+    if facts.index.block(statement)[0] is not creation.loop or len(statement.targets) != 1:
+        return None
+    found = creation.loop
+    for loop in facts.index.loops(creation.call):
+        if _makes_optimizer(facts, loop) or (loop is not found and _trains_epochs(loop)):
+            break
+        found = loop
+    target = spelled(statement.targets[0])
+    needed = {node.id for argument in creation.call.args for node in walk(argument) if isinstance(node, Name)}
+    bound = [spelled(node) for node in walk(found) if isinstance(node, Name | Attribute) and _is_target(facts, node)]
+    return found if bound.count(target) == 1 and needed.isdisjoint(bound) else None
+
+
+def _is_target(facts: "Facts", node: Node) -> bool:
+    around = facts.index.parents.get(node)
+    if isinstance(around, Tuple | List):
+        return _is_target(facts, around)
+    if isinstance(around, Assign):
+        return node in around.targets
+    return getattr(around, "target", None) is node
 
 
 def _makes_optimizer(facts: "Facts", where: Node) -> bool:

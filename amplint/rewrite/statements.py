@@ -74,8 +74,8 @@ def delete(page: Page, statements: Collection[Stmt]) -> list[Edit]:
 
 def move(page: Page, statement: Stmt, anchor: Stmt, *, is_before: bool) -> list[Edit]:
     """Take the statement and put it after or before another, with the comments right above it and behind it."""
-    if statement is anchor or any(statement is inner for inner in walk(anchor)):
-        raise RefusedError("a statement cannot be moved next to one that holds it")
+    if statement is anchor or (not is_before and any(statement is inner for inner in walk(anchor))):
+        raise RefusedError("a statement cannot be moved behind one that holds it")
     start, end = page.offset(page.head(statement)), page.offset(statement.span.end)
     first = page.head(statement).line
     removed = delete(page, [statement])

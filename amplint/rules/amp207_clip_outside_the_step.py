@@ -23,6 +23,15 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 scaler.update()
 ```
 
+## Fix
+
+Moves a clip that comes too late before the step, and inserts the `unscale_` that it needs there. None for a clip that
+comes too early: where its backward is, only its author knows.
+
+## Fix safety
+
+Unsafe: the run begins to clip.
+
 ## References
 
 * https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping
@@ -34,6 +43,7 @@ from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.knowledge.protocol import Reason
 from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_moves import before_step
 from amplint.rules.protocol_report import optimizer_name, report
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -41,8 +51,8 @@ RULE = Rule(
     code="AMP207",
     name="clip-outside-the-step",
     severity=Severity.ERROR,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.INTENDED,
     since="0.1.0",
 )
 
@@ -53,4 +63,5 @@ def check(facts: Facts) -> Iterator[Finding]:
         is_late = defect.error is not None and defect.error.reason is Reason.CLIP_AFTER_STEP
         optimizer = optimizer_name(defect)
         late = f"clips after the step of `{optimizer}`: the step used gradients that were not clipped"
-        yield report(RULE, defect, late if is_late else "clips before any backward pass: there are no gradients yet")
+        message = late if is_late else "clips before any backward pass: there are no gradients yet"
+        yield report(RULE, defect, message, fix=before_step(defect) if is_late else None)

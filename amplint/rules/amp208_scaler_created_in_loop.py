@@ -27,6 +27,15 @@ for images, labels in loader:
     optimizer.zero_grad()
 ```
 
+## Fix
+
+Moves the assignment before the outermost loop that has one optimizer, where nothing in it depends on the loop. None
+where another function's loop repeats it: the scaler has to become an argument then.
+
+## Fix safety
+
+Unsafe: the scale of a tuned run was another one.
+
 ## References
 
 * https://github.com/conservationtechlab/animl-py/issues/298
@@ -36,6 +45,8 @@ for images, labels in loader:
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.scaler_creation import Creation, outermost
+from amplint.model.edit import Applicability, Fix, FixKind, MoveStatement
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import For
 from amplint.rules.rule import Contract, FixAvailability, Rule
@@ -44,8 +55,8 @@ RULE = Rule(
     code="AMP208",
     name="scaler-created-in-loop",
     severity=Severity.ERROR,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.INTENDED,
     since="0.1.0",
 )
 
@@ -62,4 +73,13 @@ def check(facts: Facts) -> Iterator[Finding]:
             header = creation.loop.iter if isinstance(creation.loop, For) else creation.loop.test
             notes = (Note(header.span, "in this loop"),)
         message = f"a new scaler is made {often}: the loss scale starts again from its first value"
-        yield RULE.finding(facts, creation.call, message, notes=notes, severity=severity)
+        yield RULE.finding(facts, creation.call, message, notes=notes, severity=severity, fix=_fix(facts, creation))
+
+
+def _fix(facts: Facts, creation: Creation) -> Fix | None:
+    loop, statement = outermost(facts, creation), facts.index.statement(creation.call)
+    if loop is None:
+        return None
+    title = f"make the scaler once, before line {loop.span.line}"
+    change = MoveStatement(statement.span, loop.span, is_before=True)
+    return Fix(title, FixKind.REPAIR, Applicability.UNSAFE, (change,))

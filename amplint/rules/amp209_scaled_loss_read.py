@@ -21,6 +21,14 @@ scaled.backward()
 total += scaled.item()
 ```
 
+## Fix
+
+Reads the loss that was scaled, where it has a name of its own that still holds it. None for a value that is returned.
+
+## Fix safety
+
+Safe: only the number that is read changes.
+
 ## References
 
 * https://docs.pytorch.org/docs/stable/notes/amp_examples.html
@@ -29,15 +37,18 @@ total += scaled.item()
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.scaled_values import ScaledValue
+from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
+from amplint.model.tree import Assign, Name, Node, Return, walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
     code="AMP209",
     name="scaled-loss-read",
     severity=Severity.WARNING,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.BITWISE,
     since="0.1.0",
 )
 
@@ -47,4 +58,22 @@ def check(facts: Facts) -> Iterator[Finding]:
     for value, place in facts.scaled_values.read():
         message = f"`{value.name}` is multiplied by the loss scale; read the loss before it is scaled"
         notes = (Note(value.call.span, "scaled here"),)
-        yield RULE.finding(value.home, place, message, notes=notes)
+        yield RULE.finding(value.home, place, message, notes=notes, fix=_fix(value, place))
+
+
+def _fix(value: ScaledValue, place: Node) -> Fix | None:
+    """The plain name in the place of the scaled one; only where nothing else is assigned to it in the function."""
+    plain, index = value.loss, value.home.index
+    if not isinstance(plain, Name) or not value.is_only or isinstance(place, Return):
+        return None
+    targets = [n for n in walk(value.function) if isinstance(n, Name) and n.id == plain.id and _is_bound(value, n)]
+    uses = [use for use in value.uses() if use is place or place in index.ancestors(use)]
+    if len(targets) != 1 or targets[0].span > value.call.span or len(uses) != 1:
+        return None
+    change = Replace(uses[0].span, plain.id)
+    return Fix(f"read `{plain.id}`", FixKind.REPAIR, Applicability.SAFE, (change,))
+
+
+def _is_bound(value: ScaledValue, name: Name) -> bool:
+    around = value.home.index.parents.get(name)
+    return (isinstance(around, Assign) and name in around.targets) or getattr(around, "target", None) is name

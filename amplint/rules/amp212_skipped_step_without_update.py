@@ -25,6 +25,15 @@ if norm < 10:
     scaler.update()
 ```
 
+## Fix
+
+Moves the `update` out of the guard, or inserts one before the guard leaves the iteration. A skipped step needs no more:
+the `unscale_` has recorded its inf check.
+
+## Fix safety
+
+Safe with one scaler and one optimizer, for torch raises in the iteration after a skipped step; unsafe otherwise.
+
 ## References
 
 * https://github.com/espnet/espnet/pull/2362
@@ -36,6 +45,7 @@ from collections.abc import Iterator
 from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_moves import out_of_guard
 from amplint.rules.protocol_report import report, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -43,8 +53,8 @@ RULE = Rule(
     code="AMP212",
     name="skipped-step-without-update",
     severity=Severity.ERROR,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
     since="0.1.0",
 )
 
@@ -54,4 +64,4 @@ def check(facts: Facts) -> Iterator[Finding]:
     for defect in facts.defects.of(DefectKind.SKIPPED_STEP):
         scaler = scaler_name(defect)
         message = f"a path from here skips `{scaler}.step` and `{scaler}.update`, so that the next `unscale_` raises"
-        yield report(RULE, defect, message, missed="this step may be skipped")
+        yield report(RULE, defect, message, missed="this step may be skipped", fix=out_of_guard(defect))

@@ -2,7 +2,8 @@
 
 ## What it does
 
-Finds an `update` that follows no `step` and no `unscale_` at all.
+Finds an `update` that follows no `step` and no `unscale_` at all; and an optimizer that a function makes, unscales or
+zeroes, and never steps, though it keeps the optimizer to itself.
 
 ## Why it matters
 
@@ -11,7 +12,8 @@ ever trained, silently.
 
 ## Where it reports
 
-At the update. Helpers that only scale, or only step, are judged together with their callers.
+At the update; or at the call that unscales or zeroes the forgotten optimizer. Helpers that only scale, or only step,
+are judged together with their callers.
 
 ## Example
 
@@ -19,6 +21,14 @@ At the update. Helpers that only scale, or only step, are judged together with t
 scaler.scale(loss).backward()
 scaler.update()
 ```
+
+## Fix
+
+Inserts the step before the update, where the function names one optimizer alone.
+
+## Fix safety
+
+Unsafe: the run begins to train.
 
 ## References
 
@@ -28,18 +38,24 @@ scaler.update()
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import DefectKind
+from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.guards import Guards
+from amplint.facts.spelling import spelled
+from amplint.knowledge.protocol import EventKind
+from amplint.model.edit import Applicability, Fix, InsertBefore
 from amplint.model.finding import Finding, Severity
-from amplint.rules.protocol_report import report, scaler_name
+from amplint.model.tree import Attribute, Call, ExprStmt
+from amplint.rules.protocol_repairs import repair, statement_of
+from amplint.rules.protocol_report import report, scaler_code, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
     code="AMP213",
     name="optimizer-never-stepped",
     severity=Severity.ERROR,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.INTENDED,
     since="0.1.0",
 )
 
@@ -47,4 +63,31 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report updates without any step."""
     for defect in facts.defects.of(DefectKind.NEVER_STEPPED):
-        yield report(RULE, defect, f"`{scaler_name(defect)}.update()` is called, but no optimizer is stepped")
+        message = f"`{scaler_name(defect)}.update()` is called, but no optimizer is stepped"
+        if defect.error is None:
+            message = f"`{_served(defect)}` is served here, but never stepped"
+        yield report(RULE, defect, message, fix=_fix(defect))
+
+
+def _served(defect: Defect) -> str:
+    """The optimizer that a call unscales or zeroes."""
+    call = defect.place
+    if not isinstance(call, Call):
+        return ""
+    func = call.func
+    return spelled(call.args[0].value if call.args else func.value if isinstance(func, Attribute) else func)
+
+
+def _fix(defect: Defect) -> Fix | None:
+    """A step before the only update, in the block of the call that it follows."""
+    updates = [u for u in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(u, defect.site)]
+    named = [defect.reading.spelled_optimizer(place, defect.site) for place in defect.reading.roles.optimizers]
+    optimizer = _served(defect) if defect.error is None else "".join(named[:1] if len(named) == 1 else ())
+    scaler, statement = scaler_code(defect), statement_of(defect, updates[0]) if len(updates) == 1 else None
+    if not (optimizer and scaler) or not isinstance(statement, ExprStmt):
+        return None
+    if Guards(defect.reading.scene).of(updates[0]) != Guards(defect.reading.scene).of(defect.site):
+        return None
+    code = f"{scaler}.step({optimizer})"
+    title = f"insert `{code}` before line {statement.span.line}"
+    return repair(title, Applicability.UNSAFE, InsertBefore(statement.span, code))

@@ -25,6 +25,15 @@ scaler.step(optimizer_b)
 scaler.update()
 ```
 
+## Fix
+
+Inserts the missing `unscale_` before a clip over the gradients of several optimizers. None where two scalers meet:
+which of them was meant, only the author knows.
+
+## Fix safety
+
+Unsafe: the clip sees other gradients than before.
+
 ## References
 
 * https://docs.pytorch.org/docs/stable/notes/amp_examples.html#working-with-multiple-models-losses-and-optimizers
@@ -36,6 +45,7 @@ from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.knowledge.protocol import Reason
 from amplint.model.finding import Finding, Severity
+from amplint.rules.protocol_repairs import unscale_before
 from amplint.rules.protocol_report import optimizer_name, report, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -43,8 +53,8 @@ RULE = Rule(
     code="AMP216",
     name="gradients-of-another-scaler",
     severity=Severity.ERROR,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
     since="0.1.0",
 )
 
@@ -57,4 +67,4 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"`{scaler_name(defect)}` steps `{optimizer}`, whose gradients carry the scale of another scaler"
         if is_clip:
             message = f"clips the unscaled gradients of one optimizer together with the scaled ones of `{optimizer}`"
-        yield report(RULE, defect, message)
+        yield report(RULE, defect, message, fix=unscale_before(defect) if is_clip else None)

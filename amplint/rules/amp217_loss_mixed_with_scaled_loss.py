@@ -20,6 +20,14 @@ total = scaler.scale(loss) + 0.1 * penalty
 total.backward()
 ```
 
+## Fix
+
+Scales the sum, where it stands in one expression: `scaler.scale(loss + penalty)`.
+
+## Fix safety
+
+Unsafe: the other term begins to count.
+
 ## References
 
 * https://docs.pytorch.org/docs/stable/notes/amp_examples.html
@@ -28,15 +36,19 @@ total.backward()
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.scaled_values import ScaledValue
+from amplint.facts.spelling import spelled
+from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
+from amplint.model.tree import Binary
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
     code="AMP217",
     name="loss-mixed-with-scaled-loss",
     severity=Severity.ERROR,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
     since="0.1.0",
 )
 
@@ -45,4 +57,15 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report sums of scaled and plain losses."""
     for value, place in facts.scaled_values.mixed():
         message = "one term of this sum is multiplied by the loss scale, and another is not"
-        yield RULE.finding(value.home, place, message, notes=(Note(value.call.span, "scaled here"),))
+        yield RULE.finding(
+            value.home, place, message, notes=(Note(value.call.span, "scaled here"),), fix=_fix(value, place)
+        )
+
+
+def _fix(value: ScaledValue, place: Binary) -> Fix | None:
+    parts = [value.loss if part is value.call else part for part in (place.left, place.right)]
+    code, scaler = [spelled(part) for part in parts], spelled(value.call.func)
+    if value.call not in (place.left, place.right) or "" in (*code, scaler):
+        return None
+    change = Replace(place.span, f"{scaler}({code[0]} {place.op} {code[1]})")
+    return Fix("scale the sum", FixKind.REPAIR, Applicability.UNSAFE, (change,))

@@ -28,6 +28,15 @@ for i, (images, labels) in enumerate(loader):
         optimizer.zero_grad()
 ```
 
+## Fix
+
+Moves the `unscale_`, with the clips behind it, to the step that waits for the end of the group. None where another path
+needs it at its place, and none under Accelerate.
+
+## Fix safety
+
+Safe with one scaler and one optimizer, for torch raises at the second micro-batch; unsafe otherwise.
+
 ## References
 
 * https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation
@@ -39,6 +48,7 @@ from collections.abc import Iterator
 from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Note, Severity
+from amplint.rules.protocol_moves import into_boundary
 from amplint.rules.protocol_report import optimizer_name, report
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -46,8 +56,8 @@ RULE = Rule(
     code="AMP302",
     name="unscale-on-every-micro-batch",
     severity=Severity.ERROR,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.PROTOCOL,
     since="0.1.0",
 )
 
@@ -56,7 +66,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report unscale_ calls that do not wait for the end of a group."""
     for defect in facts.defects.of(DefectKind.MICRO_UNSCALE):
         message = f"the gradients of `{optimizer_name(defect)}` are unscaled before the last backward of the group"
-        yield report(RULE, defect, message, missed="stepped only here")
+        yield report(RULE, defect, message, missed="stepped only here", fix=into_boundary(defect))
     for call, accelerator in facts.accumulation.by_accelerate.unscaled_on_every_turn():
         message = "this unscales on every micro-batch; ask for `accelerator.sync_gradients` first"
         yield RULE.finding(facts, call, message, notes=(Note(accelerator.span, "groups have several turns here"),))

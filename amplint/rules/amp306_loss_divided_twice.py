@@ -26,6 +26,14 @@ for i, (images, labels) in enumerate(loader):
         optimizer.zero_grad()
 ```
 
+## Fix
+
+Takes the second division away, or the one that the Accelerator repeats, where both run on the same paths.
+
+## Fix safety
+
+Unsafe: the gradients get N times as large, and the learning rate of a tuned run may have made up for it.
+
 ## References
 
 * https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation
@@ -35,16 +43,17 @@ from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
 from amplint.facts.spelling import spelled
+from amplint.model.edit import Applicability, DeleteStatement, Fix, FixKind, Repair, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import If, Node, walk
+from amplint.model.tree import AugAssign, Binary, Constant, If, Node, walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
     code="AMP306",
     name="loss-divided-twice",
     severity=Severity.WARNING,
-    fix=FixAvailability.NONE,
-    contract=Contract.NONE,
+    fix=FixAvailability.SOMETIMES,
+    contract=Contract.INTENDED,
     since="0.1.0",
 )
 
@@ -57,11 +66,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         if len(divided) > 1 and group.home is facts and not _are_exclusive(facts, divided[0], divided[1]):
             first, second = sorted(divided[:2], key=lambda node: node.span)
             message = f"the loss is divided by `{period}` a second time"
-            yield RULE.finding(facts, second, message, notes=(Note(first.span, "divided here already"),))
+            notes = (Note(first.span, "divided here already"),)
+            yield RULE.finding(facts, second, message, notes=notes, fix=_fix(facts, second, first))
     for twice in facts.accumulation.by_accelerate.divided_twice():
         message = f"the loss is divided by `{spelled(twice.length)}` here and again by the Accelerator"
         note = Note(twice.backward.span, "this divides by the `gradient_accumulation_steps` of its Accelerator")
-        yield RULE.finding(facts, twice.division, message, notes=(note,))
+        yield RULE.finding(
+            facts, twice.division, message, notes=(note,), fix=_fix(facts, twice.division, twice.backward)
+        )
 
 
 def _are_exclusive(facts: Facts, one: Node, other: Node) -> bool:
@@ -72,3 +84,19 @@ def _are_exclusive(facts: Facts, one: Node, other: Node) -> bool:
             if any(id(one) in held[first] and id(other) in held[1 - first] for first in (0, 1)):
                 return True
     return False
+
+
+def _fix(facts: Facts, division: Node, other: Node) -> Fix | None:
+    """Without the division; only where the other place runs whenever it does."""
+    tests = [
+        {id(outer) for outer in facts.index.ancestors(node) if isinstance(outer, If)} for node in (division, other)
+    ]
+    if tests[1] - tests[0] or tests[0] - tests[1]:
+        return None
+    if isinstance(division, AugAssign):
+        change: Repair = DeleteStatement(division.span)
+    elif isinstance(division, Binary) and not isinstance(division.left, Constant) and spelled(division.left):
+        change = Replace(division.span, spelled(division.left))
+    else:
+        return None
+    return Fix("take this division away", FixKind.REPAIR, Applicability.UNSAFE, (change,))
