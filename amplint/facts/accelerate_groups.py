@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amplint.facts.concerns import own_nodes
 from amplint.facts.frameworks import may_scale
 from amplint.facts.loss_trace import LossTrace, is_divided_by
 from amplint.facts.reach import Reached, reached
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Attribute, Call, Constant, Expr, Node, With, WithItem, dotted
+from amplint.model.tree import Attribute, Call, Constant, Expr, Node, With, WithItem, dotted, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts

@@ -41,11 +41,7 @@ from amplint.facts.scaled_values import ScaledValue
 from amplint.facts.spelling import spelled
 from amplint.model.edit import Applicability, Fix, FixKind, InsertAfter
 from amplint.model.finding import Finding, Note, Severity
-<<<<<<< HEAD
-from amplint.model.tree import Attribute, Call, Node, own_nodes
-=======
-from amplint.model.tree import Assign, Attribute, Call, Name, Node, Subscript
->>>>>>> 3bdbd76 (Offer repairs where one edit is right on every path: moved unscale_, update, clip and scaler, one division, one scale)
+from amplint.model.tree import Assign, Attribute, Call, Name, Node, Subscript, own_nodes
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
