@@ -102,11 +102,15 @@ class Guards:
         iterated, frame = self.asked(Guard(iterated, True, frame))
         chosen = self.value(iterated, frame) or iterated
         for generator in chosen.generators if isinstance(chosen, Comprehension) else ():
-            yield from (Guard(test, True, frame) for test in generator.ifs)
+            yield from (_guard(test, True, frame) for test in generator.ifs)
 
     def is_choice(self, guard: Guard) -> bool:
         """Whether a guard is the condition of a comprehension."""
-        return isinstance(self.scene.homes[guard.frame].index.parents.get(guard.test), Generator)
+        parents = self.scene.homes[guard.frame].index.parents
+        around = parents.get(guard.test)
+        while isinstance(around, Unary):
+            around = parents.get(around)
+        return isinstance(around, Generator)
 
     def is_chosen(self, loop: For, frame: int) -> bool:
         """Whether a loop goes through what some test about groups of turns has chosen, which may be nothing."""

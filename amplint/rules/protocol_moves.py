@@ -18,7 +18,7 @@ from amplint.model.edit import (
     MoveStatement,
     Repair,
 )
-from amplint.model.tree import Assign, Block, Continue, ExprStmt, If, Name, Node, Return, Stmt, walk
+from amplint.model.tree import Assign, Block, Continue, ExprStmt, If, Name, Node, Return, Stmt, Unary, walk
 from amplint.rules.protocol_repairs import is_element, is_sole, repair, statement_of, steps_with
 from amplint.rules.protocol_report import optimizer_code, scaler_code
 
@@ -85,24 +85,32 @@ def out_of_guard(defect: Defect) -> Fix | None:
         return None
     skipped = [g for g in Guards(defect.reading.scene).of(step) if _key(g) in more_guards(defect, step, defect.site)]
     home: Facts = defect.home
-    guard = home.index.parents.get(skipped[0].test) if len(skipped) == 1 else None
+    guard = _asker(home, skipped[0].test) if len(skipped) == 1 else None
     update = statement_of(defect, updates[0])
     if not isinstance(guard, If) or not isinstance(update, ExprStmt) or guard.orelse:
         return None
     applicability = Applicability.SAFE if is_sole(defect) else Applicability.UNSAFE
-    if skipped[0].is_true and update in guard.body and not _asks_scale(guard.body):
+    if update in guard.body and not _asks_scale(guard.body):
         title = f"move the `update` behind line {guard.span.end_line}: it runs after a skipped step too"
         if update is guard.body[-1] and update is not guard.body[0]:
             return repair(title, applicability, DedentTail(update.span))
         again = InsertAfter(guard.span, f"{scaler_code(defect)}.update()")
         return repair(title, applicability, DeleteStatement(update.span), again)
     leaving = guard.body[-1]
-    if not skipped[0].is_true and isinstance(leaving, Continue | Return) and update not in guard.body:
+    if isinstance(leaving, Continue | Return) and update not in guard.body:
         code = f"{scaler_code(defect)}.update()"
         return repair(
             f"insert `{code}` before line {leaving.span.line}", applicability, InsertBefore(leaving.span, code)
         )
     return None
+
+
+def _asker(home: Facts, test: Node) -> Node | None:
+    """The statement that asks a test, perhaps turned round."""
+    around = home.index.parents.get(test)
+    while isinstance(around, Unary):
+        around = home.index.parents.get(around)
+    return around
 
 
 def more_guards(defect: Defect, step: Step, other: Step) -> set[tuple[int, bool]]:
