@@ -103,6 +103,10 @@ def _is_divided(group: Group) -> bool:
 def _starts_anew(group: Group) -> bool:
     """Whether the count of turns begins anew with the loop."""
     assert isinstance(group.loop, For)
+    assert group.boundary is not None
+    counter = group.boundary.counter
+    if isinstance(counter, Name) and counts_on(group.reading.scene.homes[frame_of(group)], counter):
+        return False
     targets = _names(group.loop.target)
     index = group.reading.scene.homes[frame_of(group)].index
     outer = index.loops(group.loop)
@@ -115,9 +119,6 @@ def _starts_anew(group: Group) -> bool:
         values = derived.get(name, [])
         mentioned = {part for value in values for part in _names(value)}
         is_derived = bool(mentioned & targets) and not _spans_epochs(mentioned, epochs)
-        counter = group.boundary.counter if group.boundary is not None else None
-        if isinstance(counter, Name) and counts_on(group.reading.scene.homes[frame_of(group)], counter):
-            return False
         if name in targets or name in before or is_derived:
             return True
     return False

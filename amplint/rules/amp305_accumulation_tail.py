@@ -52,7 +52,6 @@ RULE = Rule(
     since="0.1.0",
     is_default=False,
     is_preview=True,
-    is_preview=True,
 )
 
 
