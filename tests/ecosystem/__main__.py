@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--select", default="", metavar="SELECTORS", help="rules to try instead of the default ones")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    folders = [path for path in sorted(options.root.iterdir()) if path.is_dir()]
+    folders = [path for path in sorted(options.root.iterdir()) if path.is_dir() and not path.name.startswith(".")]
     chosen = [path for path in folders if not options.only or any(part in path.name for part in options.only)]
     select = tuple(filter(None, options.select.split(",")))
     trials: list[Trial] = []
