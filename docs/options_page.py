@@ -16,7 +16,10 @@ INTRODUCTION = """\
 amplint reads `[tool.amplint]` in `pyproject.toml`, or `amplint.toml` with the same keys at the top level. For each
 checked file the nearest one above it decides, alone: nothing is merged except by `extend`. A flag on the command line
 wins over a key. A key that amplint does not know is an error. `amplint config --show` prints what would be used and
-which file set it; `amplint config --schema` prints [the JSON schema of the file](amplint.schema.json), for editors.
+which file set it.
+
+Editors that know TOML complete and check `amplint.toml` by [its JSON schema](amplint.schema.json): write it beside the
+file with `amplint config --schema > amplint.schema.json`, and begin the file with `#:schema ./amplint.schema.json`.
 
 ```toml
 [tool.amplint]

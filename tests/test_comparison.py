@@ -3,12 +3,15 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
+from tests.adapters.editor import CLIP, Editor, edits_of, session
 
 ROOT = Path(__file__).parent.parent
 OLD = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
@@ -337,13 +340,24 @@ def test_changed_lines(project: Path) -> None:
 
 
 def test_language_server(project: Path) -> None:
-    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "shutdown"})
-    sent = f"Content-Length: {len(message)}\r\n\r\n{message}"
-    assert call(project, "lsp", stdin=sent).returncode == 0
+    async def act(editor: Editor) -> None:
+        uri = editor.open(project / "train.py", CLIP.format(comment=""))
+        assert await editor.codes(uri) == ["AMP201"]
+        (diagnostic,) = editor.published[uri]
+        assert diagnostic.related_information
+        (fix, *_) = await editor.actions(uri, diagnostic.range)
+        assert "scaler.unscale_(optimizer)" in edits_of(fix, uri)[0].new_text
+
+    session(project, act)
 
 
 def test_verify(project: Path) -> None:
-    assert "--unsafe-fixes" in call(project, "verify", "--help").stdout
+    pytest.importorskip("torch")
+    shutil.copytree(ROOT / "docs" / "examples", project / "examples")
+    done = call(project / "examples", "verify", "--steps", "8", "train.py")
+    assert "engine.py:18  AMP201 clip-of-scaled-gradients: confirmed\n" in done.stdout
+    assert "AMP301 undivided-accumulation-loss: left" in done.stdout
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
 
 
 def test_every_row_names_a_test_that_is_here() -> None:
