@@ -12,6 +12,7 @@ from amplint.cli.parser import add_options, given_values
 from amplint.cli.progress import progress
 from amplint.config.load import Resolved, Resolver
 from amplint.config.settings import Settings
+from amplint.config.torch_version import ASSUMED
 from amplint.config.usage import UsageError
 from amplint.engine.outcome import Wanted
 from amplint.engine.tree import Run
@@ -173,7 +174,7 @@ def _say(report: Report, settings: Settings) -> None:
     if not settings.quiet:
         from amplint.report.summary import summary
 
-        for line in summary(report, target="2.4", is_diff=settings.diff):
+        for line in summary(report, target="{}.{}".format(*ASSUMED), is_diff=settings.diff):
             print(line, file=sys.stderr)
 
 

@@ -14,6 +14,8 @@ _REQUIREMENT = re.compile(
     r"(?P<bounds>(?:(?:[<>!~]=?|={1,3}|\^)\s*v?[\w.*+!-]+\s*,?\s*)*)"
 )
 _BOUND = re.compile(r"(?P<sign>===|[<>=!~]=|[<>=^])\s*v?(?P<major>\d+)(?:\.(?P<minor>\d+))?")
+# What is taken to be the lowest torch where a project does not say.
+ASSUMED: Version = (2, 4)
 # The first torch with automatic mixed precision: what an upper bound alone allows down to.
 _FIRST_WITH_AMP: Version = (1, 6)
 _ROOT_MARKS = (".git", "pyproject.toml", "setup.cfg", "setup.py")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from amplint.config.torch_version import ASSUMED
 from amplint.facts.accumulation import Accumulation
 from amplint.facts.autograd_functions import AutogradFunctions
 from amplint.facts.callers import callsites
@@ -46,7 +47,7 @@ from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Module
 class TargetTorch:
     """The lowest torch that the code must run on, as (major, minor); assumed says that nobody stated it."""
 
-    version: tuple[int, int] = (2, 4)
+    version: tuple[int, int] = ASSUMED
     is_assumed: bool = True
 
     def has(self, major: int, minor: int) -> bool:

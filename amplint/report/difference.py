@@ -15,4 +15,4 @@ def write(changes: str, stream: TextIO, look: Look) -> None:
 
 
 def _style(line: str) -> str:
-    return _STYLES.get(line[:3]) or {"+": "fix", "-": "error"}.get(line[:1], "")
+    return _STYLES.get(line[:3]) or {"+": "fix", "-": "removed"}.get(line[:1], "")

@@ -21,6 +21,7 @@ _STYLES = {
     "gutter": "blue",
     "fix": "green",
     "dim": "dim",
+    "removed": "red",
 }
 
 
