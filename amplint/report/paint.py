@@ -20,7 +20,6 @@ _STYLES = {
     "note": "cyan",
     "gutter": "blue",
     "fix": "green",
-    "dim": "dim",
     "removed": "red",
 }
 
