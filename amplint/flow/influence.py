@@ -10,13 +10,15 @@ def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]
 
     A step depends on a branch where it surely follows one of the outcomes, but not the branch itself (control
     dependence), and on the branches on which such a branch depends. In a part of the graph that has no end, every
-    branch may matter.
+    branch may matter; and so may one of whose outcomes control surely comes back to it, for a loop that is never left
+    runs no step behind it.
     """
     endless = _endless(graph)
     after = _postdominators(graph)
     wanted = {number for number, block in enumerate(graph.blocks) if any(map(is_wanted, block.steps))}
-    found: dict[int, bool] = {}
-    pending = list(wanted)
+    back = {n for n, block in enumerate(graph.blocks) if wanted and any(after[e.target] >> n & 1 for e in block.edges)}
+    found: dict[int, bool] = dict.fromkeys(back, False)
+    pending = list(wanted | back)
     while pending:
         dependent = pending.pop()
         for number, block in enumerate(graph.blocks):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.proof.amp import LIKELY, AmpWriter
 from tests.proof.generate import all_programs, random_programs
-from tests.proof.programs import Program
+from tests.proof.programs import Do, If, Program, Var, While
 from tests.proof.reader import reader_errors, spoken
 from tests.proof.shrink import shrunk
 from tests.proof.table import table_errors, table_reading
@@ -43,6 +43,14 @@ def assert_agreement(program: Program) -> None:
 def test_the_reader_finds_what_the_table_says_of_all_paths(first):
     for program in random_programs(250, LIKELY, first=first, has_handlers=False):
         assert_agreement(program)
+
+
+def test_nothing_happens_behind_a_loop_that_is_never_left():
+    """Its test decides what runs, though both of its outcomes lead to the same steps."""
+    endless = While(Var("c1"), ())
+    program = Program((If(Var("c1"), (endless, Do("plain"), Do("unscale"), Do("step"))), Do("update")), (), False)
+    assert_agreement(program)
+    assert not by_reader(program)
 
 
 @pytest.mark.parametrize("length", [1, 2])
