@@ -16,6 +16,7 @@ from amplint.report.pages import published
 from amplint.report.report import Report
 
 _WITH_PAGES = frozenset({"sarif"})
+_SILENT = frozenset({"text", "concise"})
 _WITHOUT_LINKS = frozenset({"github", "gitlab", "junit"})
 
 
@@ -56,6 +57,8 @@ def write_all(report: Report, outputs: list[Output], settings: Settings) -> None
         name = output.format
         if settings.statistics and name in ("text", "concise"):
             name = "statistics"
+        if name in _SILENT and output.file is None and not report.findings:
+            continue
         writer = import_module(f"amplint.report.{name.replace('-', '_')}")
         with _opened(output.file) as stream:
             writer.write(report, stream, _look(stream, output, settings.color, os.environ))

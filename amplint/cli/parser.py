@@ -43,7 +43,7 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
         epilog="`amplint PATHS` is `amplint check PATHS`; `amplint COMMAND --help` says more.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"amplint {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(prog="amplint", metavar="COMMAND", required=True)
     for name, text in COMMANDS.items():
         if name == given[0]:
             import_module(f"amplint.cli.{name}").add_parser(commands)

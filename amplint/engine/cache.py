@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from amplint import __version__
+from amplint.source.discover import CACHE_FOLDER
 from amplint.source.prefilter import may_concern
 
-FOLDER = ".amplint_cache"
 _KEPT_RUNS = 16
 # Coarser than the clock of any file system in use.
 _RACY_SECONDS = 2.0
@@ -152,20 +151,20 @@ class Cache:
         }
         with suppress(OSError):
             _make_folder(self.path.parent)
-            handle, temporary = tempfile.mkstemp(dir=self.path.parent, suffix=".tmp")
+            temporary = self.path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}.tmp")
             try:
-                with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                with temporary.open("x", encoding="utf-8") as stream:
                     json.dump(stored, stream, separators=(",", ":"))
                 os.replace(temporary, self.path)
             except BaseException:
-                os.unlink(temporary)
+                temporary.unlink(missing_ok=True)
                 raise
             _forget_oldest(self.path.parent)
 
 
 def cache_for(root: Path, arguments: Iterable[str]) -> Cache:
     """The memory of runs in a folder with the same arguments."""
-    cache = Cache(root / FOLDER / f"{digest(chr(0).join(arguments))}.json")
+    cache = Cache(root / CACHE_FOLDER / f"{digest(chr(0).join(arguments))}.json")
     cache.load()
     return cache
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplint.model.edit import Edit
-from amplint.model.finding import Finding, Problem
-from amplint.report.report import AppliedFix
 from amplint.source.discover import FoundFile
-from amplint.source.suppress import Silenced
 from amplint.source.text import Source, read_bytes
+
+if TYPE_CHECKING:
+    from amplint.model.edit import Edit
+    from amplint.model.finding import Finding, Problem
+    from amplint.report.report import AppliedFix
+    from amplint.source.suppress import Silenced
 
 if TYPE_CHECKING:
     from amplint.engine.narrow import Narrowing
@@ -63,13 +65,13 @@ class Outcome:
     shown: str
     source: Source | None = None
     fixed: Source | None = None
-    findings: tuple[Finding, ...] = ()
-    problems: list[Problem] = field(default_factory=list)
-    silenced: Silenced | None = None
+    findings: "tuple[Finding, ...]" = ()
+    problems: "list[Problem]" = field(default_factory=list)
+    silenced: "Silenced | None" = None
     texts: dict[str, Source] = field(default_factory=dict)
-    edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
-    applied: list[AppliedFix] = field(default_factory=list)
-    refused: list[tuple[Finding, str]] = field(default_factory=list)
+    edits: "dict[Finding, tuple[Edit, ...]]" = field(default_factory=dict)
+    applied: "list[AppliedFix]" = field(default_factory=list)
+    refused: "list[tuple[Finding, str]]" = field(default_factory=list)
     assumes_target: bool = False
     uses: frozenset[Path] = frozenset()
     folders: frozenset[Path] = frozenset()

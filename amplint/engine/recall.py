@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from amplint.engine.cache import Cache, cache_for, digest
-from amplint.engine.codec import CodecError, decode, encode
 from amplint.engine.imports import imports_in
 from amplint.engine.outcome import Outcome, Reading
 from amplint.engine.setup import Setup
@@ -39,6 +38,10 @@ def recalled(
     held = cache.valid({str(reading.file.path): _imports_of(reading) for reading in changed})
     shown = {file.display: file.path for file in files}
     found: dict[Path, Outcome] = {}
+    if not held:
+        return found
+    from amplint.engine.codec import CodecError, decode
+
     for reading in readings:
         stored = held.get(str(reading.file.path))
         if stored is None:
@@ -57,6 +60,8 @@ def remember(cache: Cache, outcomes: Iterable[Outcome]) -> None:
         folders |= outcome.folders
         if outcome.problems:
             continue
+        from amplint.engine.codec import encode
+
         edits = tuple((finding, edits) for finding, edits in outcome.edits.items())
         fields = (outcome.findings, outcome.silenced, tuple(outcome.texts), edits, outcome.assumes_target)
         cache.add(str(outcome.path), encode(fields), [str(path) for path in outcome.uses], outcome.imports)

@@ -15,7 +15,6 @@ from amplint.engine.outcome import Outcome, Reading, Wanted
 from amplint.engine.processes import Processes
 from amplint.engine.recall import open_cache, recalled, remember
 from amplint.engine.setup import Setup
-from amplint.model.edit import Edit
 from amplint.model.finding import Finding, Problem
 from amplint.report.report import Report
 from amplint.source.discover import FoundFile, discover
@@ -25,6 +24,7 @@ from amplint.source.text import Source, SourceError, read_bytes
 if TYPE_CHECKING:
     from amplint.engine.cache import Cache
     from amplint.engine.session import Project
+    from amplint.model.edit import Edit
 
 
 @dataclass

@@ -1,24 +1,10 @@
 """Changes to a program: what a rule asks for (repairs), what is spliced (edits) and how far to trust it (a fix)."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from amplint.model.applicability import Applicability as Applicability
+from amplint.model.applicability import FixKind as FixKind
 from amplint.model.span import Span
-
-
-class Applicability(StrEnum):
-    """How far a fix may be trusted without a person reading it."""
-
-    SAFE = "safe"
-    UNSAFE = "unsafe"
-    DISPLAY = "display"
-
-
-class FixKind(StrEnum):
-    """Whether a fix keeps the numbers of a training run (migration) or changes them on purpose (repair)."""
-
-    MIGRATION = "migration"
-    REPAIR = "repair"
 
 
 @dataclass(frozen=True, slots=True)

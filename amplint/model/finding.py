@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from amplint.model.edit import Fix
 from amplint.model.span import Span
+
+if TYPE_CHECKING:
+    from amplint.model.edit import Fix
 
 
 class Severity(StrEnum):
@@ -42,7 +45,7 @@ class Finding:
     span: Span
     statement: Span
     notes: tuple[Note, ...] = ()
-    fix: Fix | None = None
+    fix: "Fix | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from amplint.model.edit import Applicability, Edit, FixKind
+from amplint.model.applicability import Applicability, FixKind
 from amplint.model.finding import Finding, Problem
 from amplint.report.pages import rule_url
+
+if TYPE_CHECKING:
+    from amplint.model.edit import Edit
 
 
 class Text(Protocol):
@@ -49,7 +52,7 @@ class Report:
     checked: int = 0
     files: Sequence[str] = ()
     texts: Mapping[str, Text] = field(default_factory=dict)
-    edits: Mapping[Finding, tuple[Edit, ...]] = field(default_factory=dict)
+    edits: "Mapping[Finding, tuple[Edit, ...]]" = field(default_factory=dict)
     applied: list[AppliedFix] = field(default_factory=list)
     refused: list[tuple[Finding, str]] = field(default_factory=list)
     assumes_target: bool = False

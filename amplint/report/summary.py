@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from amplint.model.edit import Applicability, FixKind
+from amplint.model.applicability import Applicability, FixKind
 from amplint.report.report import Report, place
 
 

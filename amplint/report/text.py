@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from amplint.model.edit import Applicability
+from amplint.model.applicability import Applicability
 from amplint.model.finding import Finding
 from amplint.model.span import Span
 from amplint.report.excerpt import excerpt

@@ -9,6 +9,7 @@ from pathlib import Path
 from amplint.model.finding import Problem
 
 SUFFIXES = (".py", ".ipynb")
+CACHE_FOLDER = ".amplint_cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,9 @@ def _walk(folder: Path, limits: Limits) -> Iterator[str]:
         folders[:] = sorted(
             name
             for name in folders
-            if not limits.is_excluded(Path(place, name)) and not _is_ignored(f"{prefix}{name}/", ignores)
+            if name != CACHE_FOLDER
+            and not limits.is_excluded(Path(place, name))
+            and not _is_ignored(f"{prefix}{name}/", ignores)
         )
         for name in files:
             is_wanted = name.endswith(SUFFIXES) and not limits.is_excluded(Path(place, name))

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from amplint.model.edit import Edit
-from amplint.model.span import Position
+if TYPE_CHECKING:
+    from amplint.model.edit import Edit
+    from amplint.model.span import Position
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -26,7 +28,7 @@ class Lines:
             self.starts.append(match.end())
         self.newlines.append("")
 
-    def offset(self, position: Position) -> int:
+    def offset(self, position: "Position") -> int:
         """The index in the text of a position, both held inside their line."""
         if position.line > len(self.starts):
             return len(self.text)
@@ -35,7 +37,7 @@ class Lines:
         limit = len(self.text) if end is None else end
         return min(start + position.column, limit)
 
-    def _has_next(self, position: Position) -> bool:
+    def _has_next(self, position: "Position") -> bool:
         return position.line < len(self.starts)
 
     def newline_at(self, line: int) -> str:
@@ -46,7 +48,7 @@ class Lines:
         return "\n"
 
 
-def splice(text: str, edits: Sequence[Edit]) -> str:
+def splice(text: str, edits: "Sequence[Edit]") -> str:
     """The text with the edits made; every character outside their spans stays.
 
     New lines take the newline of the line that they replace. Raises ValueError where two edits overlap.
@@ -64,7 +66,7 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     return "".join(pieces)
 
 
-def _with_newlines(edit: Edit, lines: Lines) -> str:
+def _with_newlines(edit: "Edit", lines: Lines) -> str:
     first, *rest = edit.text.split("\n")
     replaced = range(edit.span.line, edit.span.end_line)
     written = [first]

@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplint.model.edit import Edit
 from amplint.source.lines import normalise, splice
 
 if TYPE_CHECKING:
+    from amplint.model.edit import Edit
     from amplint.source.notebook import Notebook
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -52,7 +52,7 @@ class Source:
         """The cell (from 1, over all cells) and the line in it (from 1), or None outside notebooks."""
         return self.notebook.cell_of(line) if self.notebook else None
 
-    def splice(self, edits: Sequence[Edit]) -> bytes:
+    def splice(self, edits: "Sequence[Edit]") -> bytes:
         """The file with the edits made; every byte outside them is kept.
 
         Raises SourceError where the encoding cannot hold the new text or a notebook edit crosses cells or magics.
@@ -61,7 +61,7 @@ class Source:
             return self.raw
         return self._prefix + self._encode(self._spliced(self._text, edits))
 
-    def _spliced(self, text: str, edits: Sequence[Edit]) -> str:
+    def _spliced(self, text: str, edits: "Sequence[Edit]") -> str:
         if self.notebook is None:
             return splice(text, edits)
         from amplint.source.notebook import NotebookError

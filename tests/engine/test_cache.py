@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplint.engine.cache import FOLDER
+from amplint.source.discover import CACHE_FOLDER as FOLDER
 
 ROOT = Path(__file__).parent.parent.parent
 TRAIN = """\
