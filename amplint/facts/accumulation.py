@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 STEPS = (EventKind.STEP, EventKind.DIRECT_STEP)
 COUNTED = (BoundaryKind.MODULO, BoundaryKind.COUNTER)
+# Backward passes times steps of one root; more is no code that people write, and each pair is looked at.
+MOST_PAIRS = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +86,8 @@ def _groups(reading: Reading) -> Iterator[Group]:
         if happening.kind is None and happening.loss is not None
     ]
     steps = list(dict.fromkeys(reading.steps_of(*STEPS)))
+    if len(backwards) * len(steps) > MOST_PAIRS:
+        return
     for backward, loss in backwards:
         if _is_used_at_once(reading, guards, backward, steps):
             continue

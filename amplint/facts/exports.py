@@ -19,7 +19,10 @@ def is_exported(binding: Binding, facts: "Facts") -> bool:
         return False
     if facts.is_package or binding.name in _listed(facts):
         return True
-    return any(_takes(importer, facts.dotted_name, binding.name) for importer in facts.context.importers)
+    if binding.name not in facts.taken:
+        importers = facts.context.importers
+        facts.taken[binding.name] = any(_takes(importer, facts.dotted_name, binding.name) for importer in importers)
+    return facts.taken[binding.name]
 
 
 def is_starred_over(binding: Binding, facts: "Facts") -> bool:

@@ -90,7 +90,8 @@ class Facts:
     """What is known about one module.
 
     path is the file as findings name it; dotted_name is the module's own absolute name, `__main__` where it is not
-    known; is_package marks an `__init__.py`, whose relative imports start one level lower.
+    known; is_package marks an `__init__.py`, whose relative imports start one level lower. taken remembers which names
+    importers were found to take from here.
     """
 
     path: str
@@ -99,6 +100,7 @@ class Facts:
     context: Context = field(default_factory=Context)
     dotted_name: str = "__main__"
     is_package: bool = False
+    taken: dict[str, bool] = field(default_factory=dict, repr=False)
     _attributes: dict[ClassDef, dict[str, list[Expr | None]]] = field(default_factory=dict, repr=False)
 
     @cached_property

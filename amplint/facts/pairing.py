@@ -4,7 +4,8 @@ Refuses to follow a dtype that is read from a file or a command line.
 """
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -85,11 +86,25 @@ class Pairing:
         """The regions of the function around a call, or where it has none, of the other methods of its class."""
         index = self._facts.index
         function = index.function(call)
-        own = [r for r in self._facts.regions.all if index.function(r.opening) is function]
+        own = self._by_function[function]
         if own or function is None:
             return own
         klass = index.klass(call)
-        return [r for r in self._facts.regions.all if klass is not None and index.klass(r.opening) is klass]
+        return self._by_class[klass] if klass is not None else []
+
+    @cached_property
+    def _by_function(self) -> dict[Node | None, list[Region]]:
+        return self._grouped(self._facts.index.function)
+
+    @cached_property
+    def _by_class(self) -> dict[Node | None, list[Region]]:
+        return self._grouped(self._facts.index.klass)
+
+    def _grouped(self, around: Callable[[Node], Node | None]) -> dict[Node | None, list[Region]]:
+        found: defaultdict[Node | None, list[Region]] = defaultdict(list)
+        for region in self._facts.regions.all:
+            found[around(region.opening)].append(region)
+        return found
 
     def _is_tied_to_float16(self, pairs: list[Pair]) -> bool:
         made = pairs[0].made

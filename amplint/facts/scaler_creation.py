@@ -4,6 +4,7 @@ A loop that makes its optimizer anew as well trains from the start each time, an
 in which whole runs, of epochs of batches, go on.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 from amplint.facts.callers import all_importers, calls_of
 from amplint.facts.origins import Origins
 from amplint.facts.roles import is_optimizer_name
-from amplint.facts.spelling import spelled
 from amplint.knowledge.training_api import SCALER_CLASSES
 from amplint.model.tree import (
     Assign,
@@ -60,6 +60,8 @@ class ScalerCreations:
 
     def __init__(self, facts: "Facts") -> None:
         self._facts = facts
+        self._alone: dict[FunctionDef, bool] = {}
+        self._inside: dict[FunctionDef, _Inside] = {}
         self.found = tuple(self._creations())
 
     def _creations(self) -> Iterator[Creation]:
@@ -111,17 +113,23 @@ class ScalerCreations:
         if not isinstance(function, FunctionDef) or not isinstance(statement, Assign):
             return
         target = statement.targets[0]
-        if not isinstance(target, Name) or _is_returned(function, target.id) or _makes_optimizer(self._facts, function):
+        if not isinstance(target, Name) or self._trains_alone(function):
             return
-        if not _steps(function, target.id) or _trains_epochs(function):
-            return
-        if _steps_its_own(self._facts, function, target.id):
+        if function not in self._inside:
+            self._inside[function] = _Inside(function)
+        inside = self._inside[function]
+        if target.id in inside.returned or not inside.steps(target.id) or inside.steps_its_own(self._facts, target.id):
             return
         for caller, site in self._sites(function):
             loops = caller.index.loops(site)
             if loops and not _makes_optimizer(caller, loops[0]):
                 yield Creation(call, loops[0], not any(_is_loop(n) for n in own_nodes(function)), caller, site)
                 return
+
+    def _trains_alone(self, function: FunctionDef) -> bool:
+        if function not in self._alone:
+            self._alone[function] = _makes_optimizer(self._facts, function) or _trains_epochs(function)
+        return self._alone[function]
 
     def _sites(self, function: FunctionDef) -> "Iterator[tuple[Facts, Call]]":
         klass = self._facts.index.parents.get(function)
@@ -197,30 +205,31 @@ def _asks_for_none(test: Node) -> bool:
     return isinstance(test, Compare) and test.ops == ("is",)
 
 
-def _is_returned(function: FunctionDef, name: str) -> bool:
-    returned = (node for node in own_nodes(function) if isinstance(node, Return))
-    return any(isinstance(part, Name) and part.id == name for node in returned for part in walk(node))
+class _Inside:
+    """What a function does with its local names: which ones it returns, and the methods that it calls on them."""
+
+    def __init__(self, function: FunctionDef) -> None:
+        self._function = function
+        returned = (node for node in own_nodes(function) if isinstance(node, Return))
+        self.returned = {part.id for node in returned for part in walk(node) if isinstance(part, Name)}
+        self._calls: defaultdict[str, list[Call]] = defaultdict(list)
+        for node in walk(function):
+            if isinstance(node, Call) and isinstance(node.func, Attribute) and isinstance(node.func.value, Name):
+                self._calls[node.func.value.id].append(node)
+
+    def steps(self, name: str) -> bool:
+        """Whether the function itself trains with the scaler that it makes."""
+        return any(_method(call) in ("scale", "step", "update") for call in self._calls[name])
+
+    def steps_its_own(self, facts: "Facts", name: str) -> bool:
+        """Whether the optimizer that the scaler steps is made in the function as well, by whatever it calls."""
+        for call in self._calls[name]:
+            optimizer = call.args[0].value if call.args and _method(call) == "step" else None
+            bindings = facts.names.lookup(optimizer.id, optimizer) if isinstance(optimizer, Name) else ()
+            if any(binding.kind != "parameter" and binding.scope is self._function for binding in bindings):
+                return True
+        return False
 
 
-def _steps_its_own(facts: "Facts", function: FunctionDef, name: str) -> bool:
-    """Whether the optimizer that the scaler steps is made in the function as well, by whatever it calls."""
-    for node in walk(function):
-        if not isinstance(node, Call) or not node.args or spelled(node.func) != f"{name}.step":
-            continue
-        optimizer = node.args[0].value
-        bindings = facts.names.lookup(optimizer.id, optimizer) if isinstance(optimizer, Name) else ()
-        if any(binding.kind != "parameter" and binding.scope is function for binding in bindings):
-            return True
-    return False
-
-
-def _steps(function: FunctionDef, name: str) -> bool:
-    """Whether the function itself trains with the scaler that it makes."""
-    return any(
-        isinstance(node, Call)
-        and isinstance(node.func, Attribute)
-        and node.func.attr in ("scale", "step", "update")
-        and isinstance(node.func.value, Name)
-        and node.func.value.id == name
-        for node in walk(function)
-    )
+def _method(call: Call) -> str:
+    return call.func.attr if isinstance(call.func, Attribute) else ""

@@ -4,8 +4,10 @@ Refuses to follow scalers through containers.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.reach import reached
@@ -110,26 +112,35 @@ class ScalerLifecycle:
             if not any(known.is_scaler(name) for name in self._facts.constructors.names(node.value)):
                 continue
             handle = self._facts.training.handle(node.targets[0])
-            _, block = self._facts.index.block(node)
-            for before in block[: block.index(node)]:
-                load = self._load_in(before, handle) if handle is not None else None
-                if load is not None:
-                    yield LostState(load, node, False)
-                    break
+            load = self._load_before(node, handle) if handle is not None else None
+            if load is not None:
+                yield LostState(load, node, False)
 
-    def _load_in(self, statement: Stmt, handle: object) -> Node | None:
-        """A load of the state of one scaler in a statement: its own, or by a function that gets the scaler."""
-        training = self._facts.training
-        for node in walk(statement):
-            if not isinstance(node, Call):
-                continue
-            func = node.func
-            if isinstance(func, Attribute) and func.attr == "load_state_dict" and training.handle(func.value) == handle:
-                return node
-            name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
-            if _LOADS.search(name) and any(training.handle(a.value) == handle for a in node.args):
-                return node
+    def _load_before(self, statement: Stmt, handle: object) -> Node | None:
+        """A load of the state of one scaler earlier in a block: its own, or by a function that gets the scaler."""
+        index = self._facts.index
+        holder, block = index.block(statement)
+        for load in self._loads.get(handle, ()):
+            if load.span.start >= statement.span.start:
+                return None
+            outer = next((node for node in (load, *index.ancestors(load)) if index.parents.get(node) is holder), None)
+            if isinstance(outer, Stmt) and outer in block:
+                return load
         return None
+
+    @cached_property
+    def _loads(self) -> dict[object, list[Call]]:
+        """The calls that may load the state of an object, by the object's handle, in source order."""
+        training, found = self._facts.training, defaultdict[object, list[Call]](list)
+        for node in self._facts.index.calls:
+            func = node.func
+            name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+            given = [argument.value for argument in node.args] if _LOADS.search(name) else []
+            if isinstance(func, Attribute) and name == "load_state_dict":
+                given.append(func.value)
+            for handle in {training.handle(value) for value in given} - {None}:
+                found[handle].append(node)
+        return dict(found)
 
     def _is_made(self, expr: Expr) -> bool:
         facts = self._facts

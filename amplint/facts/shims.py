@@ -78,6 +78,7 @@ class Shims:
     def __init__(self, facts: "Facts") -> None:
         self._facts = facts
         self._index = facts.index
+        self._left: dict[Node, list[Choice]] = {}
 
     def is_shim(self, node: Node) -> bool:
         """Whether the place is part of a choice between versions of torch, or of a guarded import."""
@@ -168,20 +169,27 @@ class Shims:
             _, block = self._index.block(statement)
         except LookupError:
             return
-        for earlier in block[: block.index(statement)]:
-            if not isinstance(earlier, If):
-                if isinstance(earlier, Try) and _leaves(earlier.body):
-                    handlers = [h for h in earlier.handlers if _catches_missing(h)]
-                    if handlers and any(self.mentions_amp(part) for part in earlier.body):
-                        yield Choice(earlier, Arm(), earlier.body, is_fallback=True)
-                continue
-            asked = gate(earlier.test, self._facts.names)
-            if asked is None:
-                continue
-            if _leaves(earlier.body):
-                yield Choice(earlier, asked.no, earlier.body, asked)
-            elif earlier.orelse and _leaves(earlier.orelse):
-                yield Choice(earlier, asked.yes, earlier.orelse, asked)
+        if block[0] not in self._left:
+            self._left[block[0]] = [choice for earlier in block for choice in self._leaving(earlier)]
+        left = self._left[block[0]]
+        place = block.index(statement) if left else 0
+        yield from (choice for choice in left if block.index(choice.holder) < place)
+
+    def _leaving(self, earlier: Stmt) -> Iterator[Choice]:
+        """The choice that a statement makes for all that follows in its block."""
+        if not isinstance(earlier, If):
+            if isinstance(earlier, Try) and _leaves(earlier.body):
+                handlers = [h for h in earlier.handlers if _catches_missing(h)]
+                if handlers and any(self.mentions_amp(part) for part in earlier.body):
+                    yield Choice(earlier, Arm(), earlier.body, is_fallback=True)
+            return
+        asked = gate(earlier.test, self._facts.names)
+        if asked is None:
+            return
+        if _leaves(earlier.body):
+            yield Choice(earlier, asked.no, earlier.body, asked)
+        elif earlier.orelse and _leaves(earlier.orelse):
+            yield Choice(earlier, asked.yes, earlier.orelse, asked)
 
     def _is_name_choice(self, attempt: Try, handlers: list[ExceptHandler]) -> bool:
         """Whether a `try` picks what is there, rather than guarding a piece of work."""

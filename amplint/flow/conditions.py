@@ -38,6 +38,9 @@ class Questions:
         self._truths: dict[tuple[int, int], tuple[Expr, Formula]] = {}
         self._writes = {step: tuple(writes(step, self.terms)) for _, _, step in graph.steps()}
         self._adopted: list[Edge] = []
+        # Many states ask with the same answers.
+        self._along: dict[tuple[int, Answers], tuple[Answers, ...]] = {}
+        self._after: dict[tuple[Step, Answers], tuple[Answers, ...]] = {}
         self._parts: dict[Atom, frozenset[Term]] = {}
         self.asked: tuple[Atom, ...] = self._choose(is_relevant, most)
         self._changes = {step: tuple(self._of_step(changed)) for step, changed in self._writes.items()}
@@ -52,13 +55,23 @@ class Questions:
         formula = self._edges.get(id(edge))
         if formula is None:
             return (answers,)
-        return tuple(new for new, said in self._completions(formula, answers) if said in (edge.is_true, None))
+        key = id(edge), answers
+        if key not in self._along:
+            completions = self._completions(formula, answers)
+            self._along[key] = tuple(new for new, said in completions if said in (edge.is_true, None))
+        return self._along[key]
 
     def after(self, step: Step, answers: Answers) -> tuple[Answers, ...]:
         """What a path knows after a step: an assignment forgets, or answers what follows from its value."""
         changes = self._changes[step]
         if not changes:
             return (answers,)
+        key = step, answers
+        if key not in self._after:
+            self._after[key] = self._changed(changes, answers)
+        return self._after[key]
+
+    def _changed(self, changes: tuple[tuple[int, Formula], ...], answers: Answers) -> tuple[Answers, ...]:
         found: dict[Answers, None] = {}
         for before in self._decided([formula for _, formula in changes], answers):
             after, known = list(before), self._named(before)

@@ -14,6 +14,7 @@ from amplint.flow.graph import Edge, EdgeKind, Graph, Step, StepKind
 from amplint.model.tree import Expr
 
 MOST_STATES = 64
+MOST_ARRIVALS = 50_000
 
 S = TypeVar("S")
 
@@ -127,15 +128,16 @@ def explore(
 ) -> Flow[S]:
     """Run a client over every feasible path of a graph, breadth first.
 
-    A block with more than `bound` states gets the client's unknown state instead of further ones. given: answers that
-    paths may start with; without them no question has one.
+    A block with more than `bound` states gets the client's unknown state instead of further ones; so does every block,
+    after the first state, once there are very many in all, so that time and memory have a bound. given: answers
+    that paths may start with; without them no question has one.
     """
     flow = Flow(graph, client, questions)
     counts = [0] * len(graph.blocks)
     pending: deque[Arrival[S]] = deque()
 
     def arrive(arrival: Arrival[S], origin: tuple[Arrival[S], Edge] | None) -> None:
-        if counts[arrival.block] >= bound:
+        if counts[arrival.block] >= (bound if len(flow.came) < MOST_ARRIVALS else 1):
             flow.bounded.add(arrival.block)
             arrival = Arrival(arrival.block, unanswered, client.unknown)
         if arrival not in flow.came:

@@ -1,0 +1,1 @@
+"""How long amplint takes beside other tools, and how its time and memory grow."""
