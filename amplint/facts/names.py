@@ -94,6 +94,7 @@ class Names:
         self.dotted_name = dotted_name
         self._module = module
         self._package = dotted_name if is_package else dotted_name.rpartition(".")[0]
+        self._bindings: dict[Scope, dict[str, tuple[Binding, ...]]] = {}
         self._tables: dict[Scope, _Table] = {module: _Table()}
         self._meanings: dict[Node, Meaning] = {}
         self.star_modules: list[str] = []
@@ -134,8 +135,11 @@ class Names:
 
     def bindings(self, scope: Scope) -> dict[str, tuple[Binding, ...]]:
         """All bindings that a scope makes itself, by name."""
-        table = self._tables.get(scope)
-        return {name: tuple(found) for name, found in table.bindings.items()} if table is not None else {}
+        if scope not in self._bindings:
+            table = self._tables.get(scope)
+            made = table.bindings.items() if table is not None else ()
+            self._bindings[scope] = {name: tuple(found) for name, found in made}
+        return self._bindings[scope]
 
     def module_binding(self, name: str) -> str | None:
         """The dotted name that a module-level name stands for, for those who import it from here."""

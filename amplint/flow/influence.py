@@ -16,14 +16,15 @@ def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]
     endless = _endless(graph)
     after = _postdominators(graph)
     wanted = {number for number, block in enumerate(graph.blocks) if any(map(is_wanted, block.steps))}
+    branching = [number for number, block in enumerate(graph.blocks) if len(block.edges) > 1]
     back = {n for n, block in enumerate(graph.blocks) if wanted and any(after[e.target] >> n & 1 for e in block.edges)}
     found: dict[int, bool] = dict.fromkeys(back, False)
     pending = list(wanted | back)
     while pending:
         dependent = pending.pop()
-        for number, block in enumerate(graph.blocks):
-            is_known = number in found and (found[number] or dependent not in wanted)
-            if is_known or len(block.edges) < 2:
+        for number in branching:
+            block = graph.blocks[number]
+            if number in found and (found[number] or dependent not in wanted):
                 continue
             if number in endless:
                 found[number] = True

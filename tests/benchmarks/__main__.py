@@ -1,0 +1,88 @@
+"""`python -m tests.benchmarks TREE`: amplint beside ruff and TorchFix on a tree, and growth on generated programs.
+
+Prints the table of docs/performance.md. The tree is not changed: what writes works on a copy.
+"""
+
+import argparse
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks.growth import curves
+from tests.benchmarks.measure import Cost, cost
+from tests.benchmarks.programs import plain_tree, program
+
+AMPLINT = (sys.executable, "-m", "amplint")
+RUFF = (sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", "F821,NPY", "-q", "--exit-zero")
+FORGET = ("rm", "-rf", ".amplint_cache")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--torchfix", metavar="PYTHON", help="an interpreter that has TorchFix")
+    parser.add_argument("--torchfix-tree", type=Path, help="a smaller tree for TorchFix, measured with amplint too")
+    parser.add_argument("--no-growth", action="store_true")
+    options = parser.parse_args()
+    print(
+        f"{os.cpu_count()} processors, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n"
+    )
+    print("| what | wall s | processor s | MB | beside |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as scratch:
+        _tree(options.tree.resolve(), Path(scratch), options)
+        _small(Path(scratch), options.runs)
+    if not options.no_growth:
+        print("\n| grows | sizes | processor s | exponent | MB |\n|---|---|---|---|---|")
+        for line in curves():
+            print(line)
+
+
+def _row(what: str, found: Cost, beside: str = "") -> Cost:
+    print(f"| {what} | {found.wall:.2f} | {found.processor:.2f} | {found.memory:.0f} | {beside} |", flush=True)
+    return found
+
+
+def _tree(tree: Path, scratch: Path, options: argparse.Namespace) -> None:
+    copy = scratch / "copy"
+    shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".amplint_cache"))
+    ruff = _row("ruff, whole tree", cost((*RUFF, "."), copy, options.runs))
+    command = (*AMPLINT, ".", "-q", "--exit-zero")
+    cold = cost(command, copy, min(options.runs, 3), before=FORGET)
+    _row("amplint, whole tree, cold", cold, f"{cold.wall / ruff.wall:.1f} x ruff")
+    warm = cost(command, copy, options.runs)
+    _row("amplint, whole tree, warm", warm, f"{warm.wall / ruff.wall:.1f} x ruff")
+    if options.torchfix:
+        part = (options.torchfix_tree or tree).resolve()
+        slow = _row(f"TorchFix, {part.name}", cost((options.torchfix, "-m", "torchfix", "."), part, 1))
+        ours = cost((*AMPLINT, ".", "-q", "--exit-zero", "--no-cache"), part, 3)
+        _row(f"amplint, {part.name}, no cache", ours, f"TorchFix takes {slow.wall / ours.wall:.0f} times as long")
+    _row("amplint --fix, whole tree", cost((*command, "--fix", "--no-cache"), copy, 1))
+
+
+def _small(scratch: Path, runs: int) -> None:
+    one = scratch / "one"
+    one.mkdir()
+    (one / "train.py").write_text(program(12, branches=2, wrong=1), encoding="utf-8")
+    _row("one file of 300 lines with findings", cost((*AMPLINT, "train.py", "-q", "--no-cache"), one, runs))
+    _row("--version", cost((*AMPLINT, "--version"), one, runs))
+    _row("rule AMP201", cost((*AMPLINT, "rule", "AMP201"), one, runs))
+    _row("python -c pass", cost((sys.executable, "-c", "pass"), one, runs))
+    plain = scratch / "plain"
+    plain.mkdir()
+    plain_tree(plain, 500)
+    _row("500 files without AMP", cost((*AMPLINT, ".", "-q", "--no-cache"), plain, runs))
+    without = _row("flake8, 500 files", cost(_flake8("F821"), plain, 3))
+    found = cost(_flake8("F821,AMP"), plain, 3)
+    _row("flake8 with amplint, 500 files", found, f"{found.processor / without.processor - 1:+.1%} processor time")
+
+
+def _flake8(codes: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "flake8", "--isolated", "-j1", "--select", codes, ".")
+
+
+if __name__ == "__main__":
+    main()
