@@ -159,9 +159,20 @@ class Linker:
         found = (self.facts_of(importer) for importer in paths)
         return [facts for facts in found if facts is not None]
 
+    def forget(self) -> None:
+        """Take all facts apart, for whom nobody asks any more: they hold each other, and collecting them is slow."""
+        for facts in self._facts.values():
+            if facts is not None:
+                vars(facts).clear()
+        self._facts.clear()
+
+    def root(self, path: Path) -> Path:
+        """The root of the project that a file belongs to."""
+        return self._around.root(self._shelf.folders, path.parent) or path.parent
+
     def importer_paths(self, path: Path) -> list[Path]:
         """The project's files that import a file and may concern AMP, or call what does. No file is parsed for this."""
-        root = self._around.root(self._shelf.folders, path.parent) or path.parent
+        root = self.root(path)
         if root not in self._shelf.importers:
             self._shelf.importers[root] = self._importers_in(root)
         return self._shelf.importers[root].get(path, [])

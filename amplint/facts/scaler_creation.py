@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.callers import all_importers, calls_of
 from amplint.facts.origins import Origins
 from amplint.facts.roles import is_optimizer_name
+from amplint.facts.spelling import spelled
 from amplint.knowledge.training_api import SCALER_CLASSES
 from amplint.model.tree import (
     Assign,
