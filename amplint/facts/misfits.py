@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amplint.facts.arguments import Fit, Form, fit, form
+from amplint.facts.handed_on import handed_on
 from amplint.facts.new_call import is_new_way
 from amplint.facts.uses import Role, Use, constant_text
 from amplint.knowledge.torch_api import Param, Slot
@@ -51,7 +52,7 @@ class BadCall:
 
 def bad_calls(facts: "Facts") -> Iterator[BadCall]:
     """Every misfit, but for calls in `try` that are there to see whether they fit."""
-    for use in facts.uses.all:
+    for use in (*facts.uses.all, *handed_on(facts)):
         if (
             use.role is Role.CALL
             and use.api.kind in _CHECKED

@@ -16,7 +16,8 @@ the entries for a loss of 1e-4).
 
 ## Where it reports
 
-At the argument, or at the call that lacks one. Calls in a `try` that catches the error are left alone.
+At the argument, or at the call that lacks one, also where the name comes through a module of the project that imports
+it and hands it on. Calls in a `try` that catches the error are left alone.
 
 ## Example
 
@@ -72,7 +73,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     """A finding at each argument that does not fit."""
     for bad in bad_calls(facts):
         place = bad.argument if bad.argument is not None else bad.call
-        yield RULE.finding(facts, place, _message(bad, facts), fix=fix_of(bad, facts))
+        # the imports of a name that another module hands on are that module's to change
+        is_own = bad.use.bindings or bad.use in facts.uses.all or bad.misfit is Misfit.WRONG_SLOT
+        yield RULE.finding(facts, place, _message(bad, facts), fix=fix_of(bad, facts) if is_own else None)
 
 
 def _message(bad: BadCall, facts: Facts) -> str:
