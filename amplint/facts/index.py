@@ -142,17 +142,30 @@ class Index:
         """The smallest node that covers a span."""
         node: Node = self.module
         while True:
-            inner = next((child for child in children(node) if child.span.contains(span)), None)
+            inner = next((child for child in _with_decorators(node) if child.span.contains(span)), None)
             if inner is None:
                 return node
             node = inner
 
     def statement_span(self, span: Span) -> Span:
-        """The lines on which a comment may speak for a span: its statement, without the blocks that it introduces."""
+        """The lines on which a comment may speak for a span: its statement, without the blocks that it introduces.
+
+        A decorator has lines of its own.
+        """
         node = self.innermost(span)
         if isinstance(node, Module):
             return span
-        return header_span(self.statement(node))
+        statement = self.statement(node)
+        decorators = statement.decorators if isinstance(statement, FunctionDef | ClassDef) else ()
+        return next((d.span for d in decorators if d.span.contains(span)), header_span(statement))
+
+
+def _with_decorators(node: Node) -> Iterator[Node]:
+    """The nodes below a node, with the decorators of definitions, which stand before the definition's own span."""
+    for child in children(node):
+        if isinstance(child, FunctionDef | ClassDef):
+            yield from child.decorators
+        yield child
 
 
 def _is_evaluated_inside(child: Node, parent: Node) -> bool:

@@ -129,6 +129,16 @@ def test_suppressions_in_bulk(tree: Path) -> None:
     assert amplint("--select", "AMP402,AMP001", cwd=tree).returncode == 0
 
 
+def test_a_decorator_is_suppressed_on_its_own_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "import torch\n\n\n@torch.autocast  # amplint: ignore[AMP108]\ndef f(x):\n    return x\n\n\n"
+        '@torch.autocast(\n    "cuda:0"\n)  # amplint: ignore[AMP107]\ndef g(x):\n    return x\n\n\n'
+        "@torch.autocast\ndef h(x):  # amplint: ignore[AMP108]\n    return x\n"
+    )
+    done = amplint("--output-format", "concise", "--select", "AMP1", cwd=tmp_path)
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [["a.py:16:2:", "AMP108"]]
+
+
 def test_only_changed_lines(tree: Path) -> None:
     _git(tree, "init", "-q")
     _git(tree, "add", ".")
