@@ -6,13 +6,34 @@ Knows two things that only a first run shows: files read relative to where one s
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum, auto
+from pathlib import Path
 
 from amplint.runtime.drive import Driver, Run
 from amplint.runtime.job import Detail, Job, Program, Treatment
+from amplint.runtime.links import link_all
 from amplint.runtime.ranks import run_ranks
 from amplint.runtime.trace import Ending
 
 _MIXED_DTYPES = re.compile(r"RuntimeError: .*\b(dtype|c10::Half|Half|BFloat16|half|scalar type)\b")
+
+_MISSING = "FileNotFoundError|NotADirectoryError"
+
+
+class Place(Enum):
+    """Where runs stand: in an empty folder, in one with links to the person's files, or where the person stands."""
+
+    FRESH = auto()
+    LINKS = auto()
+    SHARED = auto()
+
+
+_RELATIVE = "The script reads files relative to its working directory"
+_NOTES = {
+    Place.LINKS: f"{_RELATIVE}: each run stands in a fresh folder with links to what lies there.",
+    Place.SHARED: f"{_RELATIVE}, so all runs share that directory: "
+    "files that one run writes (checkpoints) may change the next.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +55,7 @@ class Workshop:
         self._driver = driver
         self._conditions = conditions
         self._is_first = True
-        self._shares_directory = False
+        self._place = Place.FRESH
         self.is_half_refused = False
         self.notes: list[str] = []
 
@@ -48,26 +69,25 @@ class Workshop:
         """One run, of each rank."""
         job = self._job(treatment, detail, overlay, probes or {})
         runs = self._start(job)
-        misses_files = _has_raised(runs, "FileNotFoundError") or (self._is_first and not _has_stepped(runs))
+        misses_files = _has_raised(runs, _MISSING) or (self._is_first and not _has_stepped(runs))
         self._is_first = False
-        if not self._shares_directory and misses_files:
-            runs = self._in_the_persons_directory(job, runs)
+        if self._place is Place.FRESH and misses_files:
+            runs = self._beside_the_persons_files(job, runs)
         if not self.is_half_refused and not treatment.is_autocast_on and _has_raised(runs, _MIXED_DTYPES):
             runs = self._without_own_casts(job, runs)
         return runs
 
-    def _in_the_persons_directory(self, job: Job, runs: list[Run]) -> list[Run]:
-        """The program reads files relative to where the person stands."""
-        again = self._start(replace(job, directory=self._conditions.program.directory))
-        was_missing = _has_raised(runs, "FileNotFoundError")
-        if _has_raised(again, "FileNotFoundError") or not (was_missing or _has_stepped(again)):
-            return runs
-        self._shares_directory = True
-        self.notes.append(
-            "The script reads files relative to its working directory, so all runs share that directory: "
-            "files that one run writes (checkpoints) may change the next."
-        )
-        return again
+    def _beside_the_persons_files(self, job: Job, runs: list[Run]) -> list[Run]:
+        """The program reads files relative to where the person stands: links to them do, or the place itself does."""
+        was_missing = _has_raised(runs, _MISSING)
+        before = self._place
+        for self._place in (Place.LINKS, Place.SHARED):
+            again = self._start(replace(job, directory=self._directory()))
+            if not _has_raised(again, _MISSING) and (was_missing or _has_stepped(again)):
+                self.notes.append(_NOTES[self._place])
+                return again
+        self._place = before
+        return runs
 
     def _without_own_casts(self, job: Job, runs: list[Run]) -> list[Run]:
         """The program casts to half precision by hand, which only fits where autocast casts the rest."""
@@ -87,8 +107,13 @@ class Workshop:
         return [self._driver.run(job)]
 
     def _directory(self) -> str:
-        shared = self._conditions.program.directory
-        return shared if self._shares_directory else self._driver.fresh_folder("directory")
+        where = self._conditions.program.directory
+        if self._place is Place.SHARED:
+            return where
+        folder = self._driver.fresh_folder("directory")
+        if self._place is Place.LINKS:
+            link_all(Path(where), Path(folder))
+        return folder
 
     def _job(
         self,

@@ -173,9 +173,14 @@ def test_a_checkpoint_of_one_run_does_not_reach_the_next(driver):
 def test_a_script_that_reads_relative_files_gets_its_directory(driver, tmp_path):
     from amplint.runtime.job import Program
 
-    (tmp_path / "data.txt").write_text("3")
-    script = tmp_path / "train.py"
-    script.write_text("print(open('data.txt').read())\n")
-    lab = Laboratory(driver, Conditions(Program(str(script), False, (), str(tmp_path), str(tmp_path))))
-    assert lab.run("as it is").output == "3\n"
-    assert "share that directory" in lab.notes[0]
+    here = tmp_path / "here"
+    (here / "runs").mkdir(parents=True)
+    (here / "data.txt").write_text("3")
+    (tmp_path / "beside.txt").write_text("4")
+    script = here / "train.py"
+    script.write_text("import sys\nprint(open(sys.argv[1]).read())\nopen('runs/new', 'x')\n")
+    for name, text, words in (("data.txt", "3\n", "links to what lies there"), ("../beside.txt", "4\n", "share that")):
+        lab = Laboratory(driver, Conditions(Program(str(script), False, (name,), str(here), str(here))))
+        assert lab.run("as it is").output == text
+        assert words in lab.notes[0]
+        assert (here / "runs/new").exists() is (name == "../beside.txt")
