@@ -42,7 +42,7 @@ def _lines(fixed: Fixed, result: Experiment, runs: Sequence[tuple[str, Run]]) ->
     ranks = f" of {count} ranks" if count > 1 else ""
     number, torch = len(runs) // max(1, count), start.get("torch", "unknown")
     yield (
-        f"{number} runs{ranks} on {start.get('device', 'no device')}, torch {torch}, "
+        f"{number} run{'' if number == 1 else 's'}{ranks} on {start.get('device', 'no device')}, torch {torch}, "
         f"seed {start.get('seed')}, {start.get('threads')} thread(s). No file was changed."
     )
 

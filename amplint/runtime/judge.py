@@ -19,12 +19,22 @@ def judge(lab: Laboratory, change: Change, before: str, after: str) -> Verdict:
     """The verdict on one fix. before and after are variants that differ in this fix (or in all, where they must)."""
     end = oracles.ran(lab, after)
     if end.has_passed is False:
-        return Verdict(Conclusion.REFUTED, f"with the fix the program {end.detail}", (end,))
+        if _fails_anyway(lab, change, before, after):
+            return Verdict(Conclusion.INCONCLUSIVE, f"with and without the fix the program fails: {end.detail}", (end,))
+        return Verdict(Conclusion.REFUTED, f"with the fix the program fails: {end.detail}", (end,))
     if not is_reached(lab, change):
         return Verdict(Conclusion.NOT_EXERCISED, "the code that it changes did not run")
     if end.has_passed is None:
         return Verdict(Conclusion.INCONCLUSIVE, end.detail, (end,))
     return _CONTRACTS.get(change.contract, _run)(lab, change, before, after)
+
+
+def _fails_anyway(lab: Laboratory, change: Change, before: str, after: str) -> bool:
+    """Whether the program ends alike with and without a fix that was not meant to make it run."""
+    one, other = lab.trace(before), lab.trace(after)
+    is_alike = (one.outcome.error, len(one.steps)) == (other.outcome.error, len(other.steps))
+    is_meant_to_run = change.contract == "run" or any(each.code == change.code for each in other.sightings)
+    return is_alike and not one.outcome.is_clean and not is_meant_to_run
 
 
 def judge_script(lab: Laboratory, variant: str) -> Verdict:

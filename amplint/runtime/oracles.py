@@ -10,7 +10,7 @@ from amplint.runtime.compare import EVERYTHING, Difference, first_difference, ha
 from amplint.runtime.job import AMP_OFF, AS_IS, Detail
 from amplint.runtime.laboratory import SCALES, Laboratory, overflow_at
 from amplint.runtime.ranks import disagreements
-from amplint.runtime.trace import Kind, Step, Trace
+from amplint.runtime.trace import Ending, Kind, Step, Trace
 from amplint.runtime.verdict import Check
 
 
@@ -18,7 +18,8 @@ def ran(lab: Laboratory, variant: str) -> Check:
     """The program comes to a proper end and steps."""
     trace = lab.trace(variant)
     if not trace.outcome.is_clean:
-        return Check("runs", False, trace.outcome.error or trace.outcome.ending)
+        status = f" {trace.outcome.status}" if trace.outcome.ending is Ending.EXITED else ""
+        return Check("runs", False, trace.outcome.error or f"{trace.outcome.ending}{status}")
     return Check("runs", bool(trace.steps) or None, "" if trace.steps else "no optimizer step was made")
 
 

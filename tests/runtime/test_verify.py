@@ -111,6 +111,13 @@ def test_a_repair_that_crashes_is_refuted(driver):
     assert "unscale_() has already been called" in verdict.reason
 
 
+def test_a_program_that_fails_anyway_refutes_no_migration(driver):
+    failing = GOOD.replace("    main()\n", "    main()\n    raise ValueError('no disk')\n")
+    verdict = _verdict(driver, MLP, failing, failing.replace("lr=0.05", "lr=5e-2"), "AMP401", (18,))
+    assert verdict.conclusion is Conclusion.INCONCLUSIVE
+    assert "with and without the fix" in verdict.reason
+
+
 def test_a_migration_that_changes_numbers_is_refuted(driver):
     verdict = _verdict(driver, MLP, GOOD, GOOD.replace("lr=0.05", "lr=0.051"), "AMP401", (18,))
     assert verdict.conclusion is Conclusion.REFUTED
