@@ -20,6 +20,10 @@ LIMITS = (
     "Speed and memory of this run say nothing about a GPU, and CUDA kernels, graphs and streams were not run.",
 )
 
+_LIKE = ("empty", "full", "ones", "rand", "randint", "randn", "zeros")
+_FACTORIES = {"normal", "asarray", "empty_permuted", *(f"{name}_like" for name in _LIKE)}
+"""Functions that take a device beside those that torch itself lists."""
+
 _BCE_MESSAGE = (
     "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
     "Many models use a sigmoid layer right before the binary cross entropy layer. In this case, combine the two layers "
@@ -67,6 +71,8 @@ class Retarget:
         def function(*args: Any, **kwargs: Any) -> Any:
             if kwargs.get("device") is not None:
                 kwargs["device"] = self._cpu(kwargs["device"])
+            if kwargs.pop("pin_memory", False):
+                self._used = True
             return original(*args, **kwargs)
 
         return function
@@ -99,6 +105,9 @@ class Retarget:
         patches.wrap(torch.nn.Module, "to_empty", self._named)
         for name in ("new_tensor", "new_empty", "new_full", "new_ones", "new_zeros"):
             patches.wrap(torch.Tensor, name, self._named)
+        patches.wrap(torch.Tensor, "get_device", self._index)
+        for storage in (torch.storage.UntypedStorage, torch.storage.TypedStorage):
+            patches.wrap(storage, "cuda", self._stays)
         for name, seen in (("device", torch.device("cuda", 0)), ("is_cuda", True)):
             descriptor: Any = getattr(torch._C.TensorBase, name)
             patches.set(torch.Tensor, name, property(functools.partial(self._shown, descriptor, seen)))
@@ -109,12 +118,14 @@ class Retarget:
             return seen
         return descriptor.__get__(tensor)
 
+    def _index(self, original: Any) -> Any:
+        return lambda tensor: 0 if self._used and is_called_by_user() else original(tensor)
+
     def _factories(self, patches: Patches) -> None:
         from torch.utils import _device
 
-        for function in _device._device_constructors():
-            name = getattr(function, "__name__", "")
-            if getattr(torch, name, None) is function:
+        for name in {getattr(function, "__name__", "") for function in _device._device_constructors()} | _FACTORIES:
+            if hasattr(torch, name):
                 patches.wrap(torch, name, self._named)
         patches.wrap(torch, "set_default_device", self._first)
         patches.wrap(_device.DeviceContext, "__init__", self._second)
@@ -199,9 +210,13 @@ class Retarget:
     def _loaded(self, original: Any) -> Any:
         def load(*args: Any, **kwargs: Any) -> Any:
             where = kwargs.get("map_location", args[1] if len(args) > 1 else None)
-            if isinstance(where, str | torch.device):
-                args, kwargs = args[:1], kwargs | {"map_location": self._cpu(where)}
-            return original(*args, **kwargs)
+            if isinstance(where, dict):
+                where = {key: self._cpu(value) for key, value in where.items()}
+            elif not callable(where):
+                where = "cpu" if where is None else self._cpu(where)
+            if len(args) > 1:
+                return original(args[0], where, *args[2:], **kwargs)
+            return original(*args, **kwargs | {"map_location": where})
 
         return load
 

@@ -25,8 +25,18 @@ _NOTHING = (
     "init",
     "set_per_process_memory_fraction",
     "set_stream",
+    "set_rng_state",
+    "set_rng_state_all",
 )
-_ZERO = ("max_memory_allocated", "memory_allocated", "max_memory_reserved", "memory_reserved", "current_device")
+_ZERO = (
+    "max_memory_allocated",
+    "memory_allocated",
+    "max_memory_reserved",
+    "memory_reserved",
+    "current_device",
+    "initial_seed",
+    "utilization",
+)
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 
 
@@ -74,6 +84,43 @@ def stand_in(patches: Patches, note: Callable[[], None]) -> None:
     patches.set(cuda, "current_stream", lambda device=None: Moment())
     patches.set(cuda, "default_stream", lambda device=None: Moment())
     patches.set(cuda.amp.common, "amp_definitely_not_available", lambda: False)
+    for name in ("range_push", "range_pop", "mark"):
+        patches.set(cuda.nvtx, name, _answer(note, 0))
+    patches.set(cuda.nvtx, "range", lambda *args, **kwargs: nullcontext())
+    patches.set(cuda.nccl, "version", _answer(note, (2, 0, 0)))
+    _old_types(patches)
+    _accelerator(patches, note)
+
+
+def _old_types(patches: Patches) -> None:
+    """`torch.cuda.FloatTensor` and the like become the CPU's types, by name, too."""
+    for name in [name for name in vars(torch) if name.endswith("Tensor") and hasattr(torch.cuda, name)]:
+        patches.set(torch.cuda, name, getattr(torch, name))
+    for owner, name in ((torch.Tensor, "type"), (torch, "set_default_tensor_type")):
+        patches.wrap(owner, name, _with_types_of_the_cpu)
+
+
+def _with_types_of_the_cpu(original: Any) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        given = [arg.replace("torch.cuda.", "torch.") if isinstance(arg, str) else arg for arg in args]
+        return original(*given, **kwargs)
+
+    return function
+
+
+def _accelerator(patches: Patches, note: Callable[[], None]) -> None:
+    """The module that asks for a GPU of any kind (torch 2.6 and later)."""
+    accelerator: Any = getattr(torch, "accelerator", None)
+    if accelerator is None:
+        return
+    patches.wrap(accelerator, "is_available", lambda original: _for_programs(note, True, original))
+    patches.wrap(accelerator, "device_count", lambda original: _for_programs(note, 1, original))
+    device = torch.device("cuda", 0)
+    patches.wrap(accelerator, "current_accelerator", lambda original: _for_programs(note, device, original))
+    for name in ("synchronize", "set_device_index", "set_device_idx"):
+        patches.wrap(accelerator, name, lambda original: _answer(note, None))
+    for name in ("current_device_index", "current_device_idx"):
+        patches.wrap(accelerator, name, lambda original: _answer(note, 0))
 
 
 _FACTS: dict[str, Any] = {
@@ -83,6 +130,10 @@ _FACTS: dict[str, Any] = {
     "get_device_capability": (8, 0),
     "memory_summary": "",
     "memory_stats": {},
+    "get_rng_state": torch.zeros(16, dtype=torch.uint8),
+    "get_rng_state_all": [torch.zeros(16, dtype=torch.uint8)],
+    "is_current_stream_capturing": False,
+    "get_arch_list": [],
     "mem_get_info": (2**34, 2**34),
     "get_device_properties": SimpleNamespace(
         name="CPU in place of CUDA", total_memory=2**34, major=8, minor=0, multi_processor_count=1
@@ -102,9 +153,9 @@ def _answer(note: Callable[[], None], value: Any) -> Callable[..., Any]:
 def _for_programs(note: Callable[[], None], value: Any, original: Any) -> Callable[..., Any]:
     """The true answer for torch itself, which would else call into CUDA."""
 
-    def answer() -> Any:
+    def answer(*args: Any, **kwargs: Any) -> Any:
         if _is_torch():
-            return original()
+            return original(*args, **kwargs)
         note()
         return value
 

@@ -1,6 +1,8 @@
 """However a program ends, the run says so; and recording changes nothing that it does."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -173,3 +175,11 @@ def test_the_only_process_of_a_program_is_watched(driver, script):
 def test_processes_that_nobody_watches_are_counted(driver, script):
     text = "import multiprocessing\nprocess = multiprocessing.get_context('fork').Process(target=print)\n"
     assert run(driver, script(text + "process.start()\nprocess.join()\n")).trace.outcome.forks == 1
+
+
+def test_a_program_that_names_cuda_runs_without_one(driver):
+    path = Path(__file__).parent / "cuda_words.py"
+    result = run(driver, Loop("cuda_words", path, path))
+    assert result.trace.outcome.is_clean, result.trace.outcome.traceback
+    assert set(re.findall(r"^def (\w+)", path.read_text(), re.MULTILINE)) <= set(result.output.split())
+    assert result.trace.summary["retargeted"]
