@@ -22,7 +22,7 @@ from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.flow.terms import OPAQUE
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, Call, FunctionDef
+from amplint.model.tree import Attribute, Call, FunctionDef, Raise
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -122,4 +122,5 @@ def read(root: Root, scene: Scene) -> Reading | None:
 
 
 def _is_wanted(home: "Facts", function: FunctionDef) -> bool:
-    return home.concerns.has(function)
+    """What has to do with a step, and what never returns: nothing runs behind a call of `abort`."""
+    return home.concerns.has(function) or (bool(function.body) and isinstance(function.body[-1], Raise))

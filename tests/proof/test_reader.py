@@ -4,7 +4,7 @@ import pytest
 
 from tests.proof.amp import LIKELY, AmpWriter
 from tests.proof.generate import all_programs, random_programs
-from tests.proof.programs import Do, If, Program, Var, While
+from tests.proof.programs import Do, If, Program, Raise, Statement, Var, While, bodies, calls, events
 from tests.proof.reader import reader_errors, spoken
 from tests.proof.shrink import shrunk
 from tests.proof.table import table_errors, table_reading
@@ -15,9 +15,19 @@ SHORT = ("scaled", "unscale", "clip", "step", "update")
 
 
 def is_comparable(program: Program) -> bool:
-    """Nobody knows a scaler or an optimizer that nothing uses."""
+    """Nobody knows a scaler or an optimizer that nothing uses, and nobody follows a helper that does nothing but
+    perhaps not return."""
+    called = [program.body]
+    for body in called:
+        called.extend(program.helpers[number] for number in calls(body) if program.helpers[number] not in called)
+    if not all(any(events(body)) or not any(map(_may_not_return, body)) for body in called[1:]):
+        return False
     used = table_reading(program).events
     return not SCALING.isdisjoint(used) and not STEPPING.isdisjoint(used)
+
+
+def _may_not_return(statement: Statement) -> bool:
+    return isinstance(statement, Raise | While) or any(_may_not_return(s) for body in bodies(statement) for s in body)
 
 
 def by_table(program: Program) -> set[tuple[int, str]]:
