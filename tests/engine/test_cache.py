@@ -21,6 +21,25 @@ def train(model, loader, optimizer):
         optimizer.step()
 """
 BACKWARD = "def learn(loss):\n    loss.backward()\n"
+PASS = """\
+import torch
+
+def one_pass(model, optimizer, batches):
+    scaler = torch.amp.GradScaler("cuda")
+    for batch in batches:
+        optimizer.zero_grad()
+        scaler.scale(model(batch).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+"""
+LOOPING = """\
+from passes import one_pass
+
+def main(model, optimizer, schedule, batches):
+    for _ in range(3):
+        one_pass(model, optimizer, batches)
+        schedule.step()
+"""
 NO_BACKWARD = "def learn(loss):\n    print(loss.backward)\n"
 
 
@@ -97,6 +116,18 @@ def test_a_context_file_that_is_not_named_counts(tree: Path) -> None:
     assert lint(tree, "train.py")[0] == ["AMP401"]
     (tree / "steps.py").write_text(NO_BACKWARD)
     assert lint(tree, "train.py")[0] == []
+
+
+def test_a_changed_importer_counts(tmp_path: Path) -> None:
+    """What a file is called by decides too, also where the caller names nothing of AMP."""
+    (tmp_path / "passes.py").write_text(PASS)
+    (tmp_path / "main.py").write_text(LOOPING)
+    make_old(tmp_path)
+    assert lint(tmp_path)[0] == ["AMP208"]
+    assert lint(tmp_path, "passes.py")[0] == ["AMP208"]
+    (tmp_path / "main.py").write_text(LOOPING.replace("for _ in range(3)", "if batches"))
+    assert lint(tmp_path)[0] == []
+    assert lint(tmp_path, "passes.py")[0] == []
 
 
 def test_a_change_of_equal_size_within_the_clock_counts(tree: Path) -> None:
