@@ -195,6 +195,18 @@ for i in range(6):
     scaler.update()  # AMP213
 """
 
+WITHOUT_GRADIENTS = """
+import torch
+model, idle = torch.nn.Linear(4, 2), torch.nn.Linear(2, 1)
+optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (model, idle)]
+scaler = torch.amp.GradScaler("cpu", init_scale=256.0)
+for _ in range(2):
+    scaler.scale(model(torch.randn(3, 4)).square().mean()).backward()
+    scaler.step(optimizers[0])
+    scaler.step(optimizers[1])  # AMP905
+    scaler.update()
+"""
+
 UNSCALED_HALF = NEVER_STEPPED.replace("  # AMP213", "").replace(
     "    scaler.step(optimizer)\n",
     "    torch.nn.utils.clip_grad_norm_([*model.parameters(), *other.parameters()], 1.0)  # AMP216\n"
