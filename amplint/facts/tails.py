@@ -14,7 +14,7 @@ from amplint.facts.loss_trace import LossTrace, is_divided_by
 from amplint.facts.running_counts import counts_on, frame_of, is_kept_on_self, skips_the_rest
 from amplint.flow.boundaries import BoundaryKind
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Assign, AugAssign, Binary, Call, Expr, For, Name, Node, dotted, walk
+from amplint.model.tree import Assign, AugAssign, Binary, Call, Expr, For, FunctionDef, Name, Node, dotted, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -70,10 +70,11 @@ def _tail(group: Group, test: Expr, home: "Facts") -> Tail | None:
         return Tail(TailFault.SHIFTED, change, group.reading.scene.homes[frame_of(group)], test)
     if skips_the_rest(group):
         return None
-    if group.boundary.has_last or _has_tail_step(group):
-        return Tail(TailFault.MISWEIGHTED, test, home) if _is_divided(group) else None
     is_kept = is_kept_on_self(group, home)
-    if not is_kept and (is_kept is False or _starts_anew(group)):
+    begins_anew = not is_kept and (is_kept is False or _starts_anew(group))
+    if group.boundary.has_last or (begins_anew and _has_tail_step(group)):
+        return Tail(TailFault.MISWEIGHTED, test, home) if _is_divided(group) else None
+    if begins_anew:
         return Tail(TailFault.UNSTEPPED, test, home)
     zero = _zeroed_before(group)
     return Tail(TailFault.ZEROED, test, home, zero) if zero is not None else None
@@ -96,7 +97,7 @@ def _changed_length(group: Group) -> Expr | None:
 
 
 def _is_divided(group: Group) -> bool:
-    trace = LossTrace(reading=group.reading, loss=group.loss, frame=group.backward.frame)
+    trace = LossTrace(reading=group.reading, loss=group.loss, frame=group.at.frame)
     return any(is_divided_by(divisor, group.period) for divisor, _ in trace.divisors)
 
 
@@ -140,9 +141,9 @@ def _spans_epochs(names: set[str], epochs: set[str]) -> bool:
 
 
 def _assigned(body: tuple[Node, ...], without: set[int] = frozenset()) -> dict[str, list[Expr]]:  # type: ignore[assignment]
-    """The dotted names that some statements assign, with the values."""
+    """The dotted names that some statements assign, with the values; not those that a function defined there does."""
     found: dict[str, list[Expr]] = {}
-    for statement in body:
+    for statement in (each for each in body if not isinstance(each, FunctionDef)):
         for node in walk(statement):
             if id(node) in without or not isinstance(node, Assign | AugAssign):
                 continue
