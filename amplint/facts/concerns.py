@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.knowledge.training_api import CLIP_NAMES
-from amplint.model.tree import Attribute, Call, ClassDef, FunctionDef, Module, Name, Node, own_nodes
+from amplint.model.tree import Attribute, Call, ClassDef, FunctionDef, Module, Node, last_name, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -53,7 +53,7 @@ class Concerns:
             if target is not None and isinstance(target[1], FunctionDef):
                 if target[0].concerns.has(target[1], depth - 1):
                     return True
-            elif target is None and ("scaler" in _last_name(node.func) or _hands_on_a_loss(node, canonical)):
+            elif target is None and ("scaler" in last_name(node.func) or _hands_on_a_loss(node, canonical)):
                 return True
         return False
 
@@ -70,7 +70,7 @@ class Concerns:
     def own_method_names(self) -> frozenset[str]:
         """The names of methods of this module whose own body concerns a step, or calls such a method."""
         methods = [f for f in self.facts.index.functions if isinstance(self.facts.index.parents[f], ClassDef)]
-        called = {f: {_last_name(n.func) for n in own_nodes(f) if isinstance(n, Call)} for f in methods}
+        called = {f: {last_name(n.func) for n in own_nodes(f) if isinstance(n, Call)} for f in methods}
         names: set[str] = set()
         more = {f.name for f in methods if self.is_direct(f)}
         while more != names:
@@ -81,19 +81,15 @@ class Concerns:
 
 def _concerns(node: Node) -> bool:
     if isinstance(node, Call):
-        name = _last_name(node.func)
+        name = last_name(node.func)
         if isinstance(node.func, Attribute) and name in ("scale", "update"):
-            return len(node.args) == (name == "scale") or "scal" in _last_name(node.func.value)
+            return len(node.args) == (name == "scale") or "scal" in last_name(node.func.value)
         return name in METHODS
     return isinstance(node, Attribute) and node.attr == "grad"
 
 
 def _hands_on_a_loss(call: Call, canonical: str | None) -> bool:
     """Whether an object that nobody knows is called with a loss: a wrapper may run it backward."""
-    if canonical is not None or _last_name(call.func) in TELLING:
+    if canonical is not None or last_name(call.func) in TELLING:
         return False
-    return any("loss" in _last_name(argument.value).lower() for argument in call.args)
-
-
-def _last_name(func: Node) -> str:
-    return func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+    return any("loss" in last_name(argument.value).lower() for argument in call.args)

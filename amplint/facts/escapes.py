@@ -6,7 +6,7 @@ Goes by mention alone and by the names of methods; which objects are scalers and
 from typing import TYPE_CHECKING
 
 from amplint.facts.callers import bind
-from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, Node, own_nodes
+from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, Node, last_name, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -58,11 +58,6 @@ def _lets_go(home: "Facts", call: Call, names: set[str], depth: int) -> bool:
     if target is None or not isinstance(target[1], FunctionDef) or not depth:
         return True
     return not keeps(target[0], target[1], call, has_self=False, depth=depth - 1)
-
-
-def last_name(func: Node) -> str:
-    """The last name of a dotted name: `step` of `self.optimizer.step`."""
-    return func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
 
 
 def _root(node: Node) -> str:

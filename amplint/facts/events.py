@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from amplint.facts.bound import is_bound_to
-from amplint.facts.escapes import TOUCHING, is_harmless, last_name
+from amplint.facts.escapes import TOUCHING, is_harmless
 from amplint.facts.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.roles import Roles, parameter_sources
 from amplint.facts.scene import Scene, is_known_place
@@ -28,6 +28,7 @@ from amplint.model.tree import (
     Node,
     Unary,
     WithItem,
+    last_name,
     walk,
 )
 

@@ -10,7 +10,7 @@ from amplint.facts.roles import is_optimizer_name
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Argument, Attribute, Call, Name, Node, walk
+from amplint.model.tree import Argument, Attribute, Call, Name, Node, last_name, walk
 
 SERVED = (EventKind.UNSCALE, EventKind.ZERO)
 KEEPING = frozenset(
@@ -58,8 +58,7 @@ def _is_kept(parents: dict[Node, Node], use: Name) -> bool:
         return around.attr in KEEPING
     call = parents.get(around) if isinstance(around, Argument) else None
     if isinstance(call, Call):
-        func = call.func
-        last = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+        last = last_name(call.func)
         return last in KEEPING or last.endswith("LR")
     return getattr(around, "value", None) is not use and use in getattr(around, "targets", ())
 

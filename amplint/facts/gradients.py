@@ -22,6 +22,7 @@ from amplint.model.tree import (
     Name,
     Node,
     children,
+    last_name,
 )
 
 
@@ -76,7 +77,7 @@ def is_gradient(node: Node) -> bool:
 def call_handling(call: Call) -> Handling | None:
     """What a call does with a gradient."""
     func = call.func
-    name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+    name = last_name(func)
     if isinstance(func, Attribute) and is_gradient(func.value):
         if name in BOUNDING:
             return Handling.CLIP

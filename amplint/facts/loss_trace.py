@@ -33,6 +33,7 @@ from amplint.model.tree import (
     Subscript,
     Tuple,
     Unary,
+    last_name,
     walk,
 )
 
@@ -144,7 +145,7 @@ class LossTrace(LossParts):
 
     def _call(self, call: Call, frame: int) -> None:
         func = call.func
-        name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+        name = last_name(func)
         if name == "scale" and call.args:
             self._follow(call.args[0].value, frame)
             return

@@ -28,6 +28,7 @@ from amplint.model.tree import (
     Node,
     Unary,
     dotted,
+    last_name,
     walk,
 )
 
@@ -175,7 +176,7 @@ def _names_dtype(facts: "Facts", expr: Node, pattern: re.Pattern[str], name: str
 
 def _mentions(facts: "Facts", expr: Node, pattern: re.Pattern[str]) -> bool:
     for _, node in facts.values.closure(expr):
-        text = node.id if isinstance(node, Name) else node.attr if isinstance(node, Attribute) else ""
+        text = last_name(node)
         if isinstance(node, Constant) and isinstance(node.value, str):
             text = node.value
         if pattern.search(text):

@@ -18,7 +18,6 @@ from amplint.model.tree import (
     Constant,
     Expr,
     FunctionDef,
-    Name,
     Node,
     Stmt,
     With,
@@ -270,8 +269,3 @@ def _is_context_manager(callee: "tuple[Facts, FunctionDef]") -> bool:
     facts, function = callee
     names = [facts.names.canonical(decorator) for decorator in function.decorators]
     return "contextlib.contextmanager" in names
-
-
-def name_of(expr: Node) -> str:
-    """The last written name of an expression, '' where there is none."""
-    return expr.id if isinstance(expr, Name) else expr.attr if isinstance(expr, Attribute) else ""

@@ -22,6 +22,7 @@ from amplint.model.tree import (
     Name,
     Node,
     Subscript,
+    last_name,
     own_nodes,
     walk,
 )
@@ -62,9 +63,7 @@ def _called_names(facts: "Facts") -> frozenset[str]:
     """The names of functions and methods of this module that some other function of it calls."""
     found: set[str] = set()
     for call in facts.index.calls:
-        name = (
-            call.func.attr if isinstance(call.func, Attribute) else call.func.id if isinstance(call.func, Name) else ""
-        )
+        name = last_name(call.func)
         around = facts.index.function(call)
         if not isinstance(around, FunctionDef) or around.name != name:
             found.add(name)

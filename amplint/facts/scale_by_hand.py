@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from amplint.model.tree import (
     Argument,
     Assign,
-    Attribute,
     AugAssign,
     Binary,
     Call,
@@ -18,6 +17,7 @@ from amplint.model.tree import (
     Module,
     Name,
     Node,
+    last_name,
     own_nodes,
 )
 
@@ -32,7 +32,7 @@ CASTING = frozenset({"float", "int", "str", "round", "min", "max", "len", "isins
 def calculates_with_scale(home: "Facts", function: FunctionDef | Lambda | Module) -> bool:
     """Whether a function multiplies or divides by the scale, or hands it to something that may."""
     nodes = list(own_nodes(function))
-    asked = [node for node in nodes if isinstance(node, Call) and _last_name(node.func) == "get_scale"]
+    asked = [node for node in nodes if isinstance(node, Call) and last_name(node.func) == "get_scale"]
     names = {name for call in asked for name in _names_of(home, call)}
     named = [node for node in nodes if isinstance(node, Name) and node.id in names]
     return any(_is_calculated_with(home, node) for node in (*asked, *named))
@@ -51,8 +51,4 @@ def _is_calculated_with(home: "Facts", node: Node) -> bool:
     if isinstance(around, AugAssign):
         return around.value is node and around.op in "*/"
     call = home.index.parents.get(around) if isinstance(around, Argument) else None
-    return isinstance(call, Call) and _last_name(call.func) not in SHOWING | CASTING
-
-
-def _last_name(func: Node) -> str:
-    return func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+    return isinstance(call, Call) and last_name(call.func) not in SHOWING | CASTING

@@ -38,6 +38,7 @@ from amplint.model.tree import (
     Return,
     Tuple,
     WithItem,
+    last_name,
     walk,
 )
 
@@ -234,8 +235,7 @@ def _kept_at(home: "Facts", use: Expr) -> Node | None:
     call = home.index.parents.get(around) if isinstance(around, Argument) else None
     if not isinstance(call, Call):
         return None
-    name = call.func.attr if isinstance(call.func, Attribute) else call.func.id if isinstance(call.func, Name) else ""
-    return call if name in LOGGING else None
+    return call if last_name(call.func) in LOGGING else None
 
 
 def _is_divided(home: "Facts", node: Node) -> bool:

@@ -26,6 +26,7 @@ from amplint.model.tree import (
     Node,
     Return,
     Stmt,
+    last_name,
     walk,
 )
 
@@ -134,7 +135,7 @@ class ScalerLifecycle:
         training, found = self._facts.training, defaultdict[object, list[Call]](list)
         for node in self._facts.index.calls:
             func = node.func
-            name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+            name = last_name(func)
             given = [argument.value for argument in node.args] if _LOADS.search(name) else []
             if isinstance(func, Attribute) and name == "load_state_dict":
                 given.append(func.value)

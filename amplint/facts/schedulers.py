@@ -25,6 +25,7 @@ from amplint.model.tree import (
     Return,
     Stmt,
     While,
+    last_name,
     walk,
 )
 
@@ -57,8 +58,7 @@ class Schedulers:
             return True
         if training.made_by(expr, known.is_scheduler):
             return True
-        last = expr.id if isinstance(expr, Name) else expr.attr if isinstance(expr, Attribute) else ""
-        return bool(_NAMED_SCHEDULER.search(last))
+        return bool(_NAMED_SCHEDULER.search(last_name(expr)))
 
     def blind_steps(self) -> Iterator[BlindStep]:
         """Scheduler steps once per optimizer step that no test of a skipped step guards."""

@@ -31,6 +31,7 @@ from amplint.model.tree import (
     Subscript,
     Tuple,
     Unary,
+    last_name,
     walk,
 )
 
@@ -134,7 +135,7 @@ class Losses:
         if found:
             return found
         func = call.func
-        name = func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else ""
+        name = last_name(func)
         if name in DETACHING:
             return NO_SCALERS
         if isinstance(func, Attribute):

@@ -6,7 +6,7 @@ Follows what is seen in the module and its context; refuses to guess where a nam
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Parameter
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Parameter, last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -112,7 +112,7 @@ class Targets:
             self._by_name = {}
             for call in self._facts.index.calls:
                 func = call.func
-                written = func.id if isinstance(func, Name) else func.attr if isinstance(func, Attribute) else ""
+                written = last_name(func)
                 names = {written}
                 if isinstance(func, Name):
                     canonical = self._facts.names.canonical(func)

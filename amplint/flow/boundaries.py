@@ -23,6 +23,7 @@ from amplint.model.tree import (
     Subscript,
     Unary,
     dotted,
+    last_name,
     walk,
 )
 
@@ -107,7 +108,7 @@ def _named(test: Name | Attribute | Call, scope: Node | None, meaning: Meaning) 
     if stands_for is not None:
         return boundary(stands_for, scope)
     place = test.func if isinstance(test, Call) else test
-    name = place.attr if isinstance(place, Attribute) else place.id if isinstance(place, Name) else ""
+    name = last_name(place)
     if name in SYNC_NAMES:
         return Boundary(BoundaryKind.SYNC)
     return Boundary(BoundaryKind.LAST) if name in LAST_NAMES else None

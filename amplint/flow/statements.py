@@ -10,7 +10,6 @@ from amplint.model.tree import (
     AnnAssign,
     Assert,
     Assign,
-    Attribute,
     AugAssign,
     Break,
     Call,
@@ -26,7 +25,6 @@ from amplint.model.tree import (
     Lambda,
     Match,
     Name,
-    Node,
     Raise,
     Return,
     Stmt,
@@ -35,6 +33,7 @@ from amplint.model.tree import (
     While,
     With,
     WithItem,
+    last_name,
 )
 from amplint.model.tree import Block as Body
 
@@ -268,10 +267,7 @@ class Statements(Expressions):
 
 
 def _may_swallow(item: WithItem) -> bool:
-    if not isinstance(item.context, Call):
-        return False
-    func: Node = item.context.func
-    return (func.attr if isinstance(func, Attribute) else func.id if isinstance(func, Name) else "") in SWALLOWING
+    return isinstance(item.context, Call) and last_name(item.context.func) in SWALLOWING
 
 
 def _raised(statement: Raise) -> str | None:

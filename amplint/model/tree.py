@@ -560,3 +560,8 @@ def dotted(node: Node) -> str | None:
         return None
     parts.append(node.id)
     return ".".join(reversed(parts))
+
+
+def last_name(node: Node) -> str:
+    """`c` of `a.b.c`, also where `a` is no name; `a` of a name alone; '' for others."""
+    return node.attr if isinstance(node, Attribute) else node.id if isinstance(node, Name) else ""
