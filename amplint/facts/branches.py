@@ -1,11 +1,16 @@
-"""Whether two places of a function can run in the same turn; refuses to compare the tests of different branches."""
+"""Which places of a function can run one after the other; refuses to compare the tests of different branches."""
 
 from typing import TYPE_CHECKING
 
-from amplint.model.tree import If, Node
+from amplint.model.tree import Block, Break, Continue, If, Node, Raise, Return
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
+
+
+def leaves(block: Block) -> bool:
+    """Whether control never falls out of the end of the block."""
+    return bool(block) and isinstance(block[-1], Return | Raise | Continue | Break)
 
 
 def are_exclusive(facts: "Facts", one: Node, other: Node) -> bool:

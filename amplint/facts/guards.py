@@ -6,14 +6,13 @@ Knows which of them ask whether a group of micro-batches is complete; knows noth
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from amplint.facts.branches import leaves
 from amplint.facts.scene import Scene
 from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
 from amplint.model.tree import (
-    Break,
     Comprehension,
     Constant,
-    Continue,
     Expr,
     For,
     FunctionDef,
@@ -23,9 +22,6 @@ from amplint.model.tree import (
     Module,
     Name,
     Node,
-    Raise,
-    Return,
-    Stmt,
     Unary,
     While,
 )
@@ -152,7 +148,7 @@ def _early_exits(child: Node, outer: Node, frame: int) -> Iterator[Guard]:
         if not isinstance(block, tuple) or child not in block:
             continue
         for statement in block[: block.index(child)]:
-            if isinstance(statement, If) and not statement.orelse and _leaves(statement.body):
+            if isinstance(statement, If) and not statement.orelse and leaves(statement.body):
                 yield _guard(statement.test, False, frame)
 
 
@@ -171,10 +167,6 @@ def _flag(first: Expr, second: Expr, parents: Mapping[Node, Node]) -> Expr | Non
             return Unary(around.test.span, "not", around.test)
         case _:
             return None
-
-
-def _leaves(body: tuple[Stmt, ...]) -> bool:
-    return bool(body) and isinstance(body[-1], Continue | Return | Break | Raise)
 
 
 def common_loop(scene: Scene, one: Step, other: Step) -> For | While | None:

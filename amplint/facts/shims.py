@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.branches import leaves
 from amplint.facts.torch_gates import Arm, Gate, gate
 from amplint.facts.uses import Role
 from amplint.knowledge.torch_api import Api
 from amplint.model.tree import (
     Assign,
     Block,
-    Break,
     Call,
     ClassDef,
     Constant,
-    Continue,
     ExceptHandler,
     Expr,
     ExprStmt,
@@ -29,8 +28,6 @@ from amplint.model.tree import (
     Name,
     Node,
     Pass,
-    Raise,
-    Return,
     Stmt,
     Try,
     Tuple,
@@ -132,7 +129,7 @@ class Shims:
         for outer in self._index.ancestors(node):
             yield from self._choice(outer, child)
             if isinstance(child, Stmt):
-                yield from self._left_before(outer, child)
+                yield from self._left_before(child)
             child = outer
 
     def _choice(self, outer: Node, child: Node) -> Iterator[Choice]:
@@ -161,9 +158,9 @@ class Shims:
     def _rest(self, branch: If) -> Block:
         """What runs where the condition does not hold: the rest of the block, if the branch leaves it."""
         _, block = self._index.block(branch)
-        return block[block.index(branch) + 1 :] if _leaves(branch.body) else ()
+        return block[block.index(branch) + 1 :] if leaves(branch.body) else ()
 
-    def _left_before(self, holder: Node, statement: Stmt) -> Iterator[Choice]:
+    def _left_before(self, statement: Stmt) -> Iterator[Choice]:
         """Statements earlier in the block that leave it for some versions: `if new: return …` and then the old way."""
         try:
             _, block = self._index.block(statement)
@@ -178,7 +175,7 @@ class Shims:
     def _leaving(self, earlier: Stmt) -> Iterator[Choice]:
         """The choice that a statement makes for all that follows in its block."""
         if not isinstance(earlier, If):
-            if isinstance(earlier, Try) and _leaves(earlier.body):
+            if isinstance(earlier, Try) and leaves(earlier.body):
                 handlers = [h for h in earlier.handlers if _catches_missing(h)]
                 if handlers and any(self.mentions_amp(part) for part in earlier.body):
                     yield Choice(earlier, Arm(), earlier.body, is_fallback=True)
@@ -186,9 +183,9 @@ class Shims:
         asked = gate(earlier.test, self._facts.names)
         if asked is None:
             return
-        if _leaves(earlier.body):
+        if leaves(earlier.body):
             yield Choice(earlier, asked.no, earlier.body, asked)
-        elif earlier.orelse and _leaves(earlier.orelse):
+        elif earlier.orelse and leaves(earlier.orelse):
             yield Choice(earlier, asked.yes, earlier.orelse, asked)
 
     def _is_name_choice(self, attempt: Try, handlers: list[ExceptHandler]) -> bool:
@@ -253,11 +250,6 @@ def _catches_missing(handler: ExceptHandler) -> bool:
         return True
     types = handler.type.elts if isinstance(handler.type, Tuple) else (handler.type,)
     return any((dotted(each) or "").rpartition(".")[2] in _MISSING for each in types)
-
-
-def _leaves(block: Block) -> bool:
-    """Whether control never falls out of the end of the block."""
-    return bool(block) and isinstance(block[-1], Return | Raise | Continue | Break)
 
 
 def _bound(block: Block) -> Iterator[str]:

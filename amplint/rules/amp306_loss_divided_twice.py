@@ -41,11 +41,12 @@ Unsafe: the gradients get N times as large, and the learning rate of a tuned run
 
 from collections.abc import Iterator
 
+from amplint.facts.branches import are_exclusive
 from amplint.facts.gather import Facts
 from amplint.facts.spelling import spelled
 from amplint.model.edit import Applicability, DeleteStatement, Fix, FixKind, Repair, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import AugAssign, Binary, Constant, If, Node, walk
+from amplint.model.tree import AugAssign, Binary, Constant, If, Node
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -63,7 +64,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     for group, trace in facts.accumulation.traced():
         period = spelled(group.period)
         divided = [node for divisor, node in trace.divisors if period and spelled(divisor) == period]
-        if len(divided) > 1 and group.home is facts and not _are_exclusive(facts, divided[0], divided[1]):
+        if len(divided) > 1 and group.home is facts and not are_exclusive(facts, divided[0], divided[1]):
             first, second = sorted(divided[:2], key=lambda node: node.span)
             message = f"the loss is divided by `{period}` a second time"
             notes = (Note(first.span, "divided here already"),)
@@ -76,22 +77,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _are_exclusive(facts: Facts, one: Node, other: Node) -> bool:
-    """Whether two places stand in the two arms of one condition."""
-    for outer in facts.index.ancestors(one):
-        if isinstance(outer, If):
-            held = [{id(node) for statement in arm for node in walk(statement)} for arm in (outer.body, outer.orelse)]
-            if any(id(one) in held[first] and id(other) in held[1 - first] for first in (0, 1)):
-                return True
-    return False
-
-
 def _fix(facts: Facts, division: Node, other: Node) -> Fix | None:
     """Without the division; only where the other place runs whenever it does."""
     tests = [
         {id(outer) for outer in facts.index.ancestors(node) if isinstance(outer, If)} for node in (division, other)
     ]
-    if tests[1] - tests[0] or tests[0] - tests[1]:
+    if tests[0] != tests[1]:
         return None
     if isinstance(division, AugAssign):
         change: Repair = DeleteStatement(division.span)
