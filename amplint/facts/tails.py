@@ -3,7 +3,7 @@
 Knows loops that end with their data; refuses to know how many batches a loader has.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -140,7 +140,7 @@ def _spans_epochs(names: set[str], epochs: set[str]) -> bool:
     return any(name in epochs or "epoch" in name for name in names)
 
 
-def _assigned(body: tuple[Node, ...], without: set[int] = frozenset()) -> dict[str, list[Expr]]:  # type: ignore[assignment]
+def _assigned(body: tuple[Node, ...], without: Set[int] = frozenset()) -> dict[str, list[Expr]]:
     """The dotted names that some statements assign, with the values; not those that a function defined there does."""
     found: dict[str, list[Expr]] = {}
     for statement in (each for each in body if not isinstance(each, FunctionDef)):

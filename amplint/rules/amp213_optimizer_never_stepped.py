@@ -61,7 +61,7 @@ RULE = Rule(
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    """Report updates without any step."""
+    """Report updates without any step, and optimizers that are served without one."""
     for defect in facts.defects.of(DefectKind.NEVER_STEPPED):
         message = f"`{scaler_name(defect)}.update()` is called, but no optimizer is stepped"
         if defect.error is None:
@@ -82,7 +82,7 @@ def _fix(defect: Defect) -> Fix | None:
     """A step before the only update, in the block of the call that it follows."""
     updates = [u for u in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(u, defect.site)]
     named = [defect.reading.spelled_optimizer(place, defect.site) for place in defect.reading.roles.optimizers]
-    optimizer = _served(defect) if defect.error is None else "".join(named[:1] if len(named) == 1 else ())
+    optimizer = _served(defect) if defect.error is None else named[0] if len(named) == 1 else ""
     scaler, statement = scaler_code(defect), statement_of(defect, updates[0]) if len(updates) == 1 else None
     if not (optimizer and scaler) or not isinstance(statement, ExprStmt):
         return None

@@ -14,9 +14,9 @@ small run).
 ## Where it reports
 
 At the backward, or at the call that hands the loss to a wrapper which runs it backward, with the test that the step
-waits for as a note. Only where the mean is known: a torch loss with its
-default reduction, a criterion object of one, `.mean()`, or a function in sight that returns such. A division, an
-inverse factor, `reduction="sum"` or a weight of its own is taken to be right.
+waits for as a note. Only where the mean is known: a torch loss with its default reduction, a criterion object of one,
+`.mean()`, or a function in sight that returns such. A division, an inverse factor, `reduction="sum"` or a weight of its
+own is taken to be right.
 
 ## Example
 

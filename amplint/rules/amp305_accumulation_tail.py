@@ -53,15 +53,13 @@ RULE = Rule(
     is_default=False,
     is_preview=True,
 )
-
-
-FAULTS = {
+_FAULTS = {
     TailFault.UNSTEPPED: "an incomplete group at the end of the loop is not stepped",
     TailFault.ZEROED: "the count runs on over epochs, but an incomplete group is zeroed when the next epoch starts",
     TailFault.MISWEIGHTED: "an incomplete group at the end is stepped with losses that were divided by the full length",
     TailFault.SHIFTED: "the length of a group changes inside the loop, which cuts the groups that are counted by it",
 }
-BECAUSE = {
+_BECAUSE = {
     TailFault.ZEROED: "zeroed here in every epoch",
     TailFault.SHIFTED: "counted here",
 }
@@ -70,6 +68,6 @@ BECAUSE = {
 def check(facts: Facts) -> Iterator[Finding]:
     """Report groups whose tail is not thought of."""
     for tail in tails(facts.accumulation.groups):
-        what = BECAUSE.get(tail.fault, "")
+        what = _BECAUSE.get(tail.fault, "")
         notes = () if tail.because is None else (Note(tail.because.span, what),)
-        yield RULE.finding(tail.home, tail.place, FAULTS[tail.fault], notes=notes)
+        yield RULE.finding(tail.home, tail.place, _FAULTS[tail.fault], notes=notes)
