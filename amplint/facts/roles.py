@@ -28,14 +28,10 @@ SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
 
 @dataclass(frozen=True, slots=True)
 class ScalerRole:
-    """A scaler. enabled is the term of its `enabled` argument, None where it is always on or nothing is known.
-
-    is_constructed: its construction was seen, in every alternative that is not None.
-    """
+    """A scaler. enabled is the term of its `enabled` argument, None where it is always on or nothing is known."""
 
     place: Term
     enabled: Term | None = None
-    is_constructed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +90,7 @@ class Roles:
         switches = [self._enabled(origin, frame, place) for origin in made]
         if all(switch == ("const", "bool", False) for switch in switches):
             return None
-        others = [o for o in found if o not in made and not (isinstance(o.expr, Constant) and o.expr.value is None)]
-        return ScalerRole(place, _agreed(switches), not others)
+        return ScalerRole(place, _agreed(switches))
 
     def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]") -> bool:
         """`unscale_` is a scaler's alone; `scale` is, where its result runs backward or the round goes on."""

@@ -49,16 +49,15 @@ class BoundaryKind(StrEnum):
 class Boundary:
     """What a test asks. is_true is the answer that means a boundary.
 
-    counter and period are None where the kind has none. shift is what the test adds to the counter: 1 in
-    `(i + 1) % n == 0`. has_last says that the last turn of the loop is a boundary too, whatever the count. is_distance:
-    the counter is how far a count is from its value at the last boundary, which nothing sets back to 0.
+    counter and period are None where the kind has none. has_last says that the last turn of the loop is a boundary
+    too, whatever the count. is_distance: the counter is how far a count is from its value at the last boundary, which
+    nothing sets back to 0.
     """
 
     kind: BoundaryKind
     is_true: bool = True
     counter: Expr | None = None
     period: Expr | None = None
-    shift: int = 0
     has_last: bool = False
     is_distance: bool = False
 
@@ -150,18 +149,12 @@ def _compared(left: Expr, op: str, right: Expr, scope: Node | None) -> Boundary 
 
 
 def _remainder(left: Binary, op: str, right: Expr) -> Boundary | None:
-    """`(counter + shift) % period` compared with 0, or with the period less one."""
-    counter, shift = _unshifted(left.left)
-    if isinstance(right, Binary) and right.op == "-" and _same(right.left, left.right) and _is(right.right, 1):
-        shift += 1
-    elif isinstance(right, Constant) and isinstance(right.value, int) and not isinstance(right.value, bool):
-        period = left.right.value if isinstance(left.right, Constant) else None
-        shift += period - right.value if isinstance(period, int) and right.value else -right.value
-    else:
+    """`(counter + 1) % period` compared with a number, or with the period less one."""
+    is_number = isinstance(right, Constant) and isinstance(right.value, int) and not isinstance(right.value, bool)
+    is_last = isinstance(right, Binary) and right.op == "-" and _same(right.left, left.right) and _is(right.right, 1)
+    if not (is_number or is_last) or op not in ("==", "!="):
         return None
-    if op in ("==", "!="):
-        return Boundary(BoundaryKind.MODULO, op == "==", counter, left.right, shift)
-    return None
+    return Boundary(BoundaryKind.MODULO, op == "==", _unshifted(left.left)[0], left.right)
 
 
 def _unshifted(counter: Expr) -> tuple[Expr, int]:

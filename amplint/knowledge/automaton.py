@@ -4,7 +4,7 @@ One reader for whoever has events: a recorded run, where everything is known, or
 seen without the backward before it. Knows nothing of where events come from.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import replace
 
 from amplint.knowledge.protocol import (
@@ -43,13 +43,6 @@ def advance(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
             return state, _uncertain_look(state, event)
         case _:
             return _each(state, event)
-
-
-def without_moot(errors: Iterable[Error]) -> list[Error]:
-    """The errors that are defects of their own: those that another one explains are dropped."""
-    kept = list(errors)
-    moot = {(error.optimizer, reason) for error in kept for reason in CONSEQUENCES[error.reason].moot}
-    return [error for error in kept if (error.optimizer, error.reason) not in moot]
 
 
 def _named(state: State, event: Event) -> tuple[Hashable, ...]:

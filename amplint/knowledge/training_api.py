@@ -69,24 +69,6 @@ CLIP_NAMES = frozenset(name.rpartition(".")[2] for name in CLIP_FUNCTIONS)
 # Reads a norm of gradients and changes nothing.
 NORM_FUNCTIONS = frozenset({"torch.nn.utils.get_total_norm", "torch.nn.utils.clip_grad.get_total_norm"})
 
-# Objects whose backward and step do the scaling themselves; what they do to gradients is not known here.
-FRAMEWORK_CLASSES = frozenset(
-    {
-        "accelerate.Accelerator",
-        "accelerate.accelerator.Accelerator",
-        "lightning.Fabric",
-        "lightning.fabric.Fabric",
-        "lightning_fabric.Fabric",
-        "pytorch_lightning.LightningModule",
-        "lightning.LightningModule",
-        "lightning.pytorch.LightningModule",
-        "mmengine.optim.AmpOptimWrapper",
-        "mmengine.optim.OptimWrapper",
-        "fairseq.optim.fp16_optimizer.FP16Optimizer",
-        "fairseq.optim.fp16_optimizer.MemoryEfficientFP16Optimizer",
-    }
-)
-
 # A mean over the batch is what these give by default.
 MEAN_LOSS_MODULES = frozenset(
     {

@@ -32,7 +32,6 @@ AUTOCASTS = DEVICE_FIRST_AUTOCASTS | {
 }
 # https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/autocast_mode.py: get_autocast_dtype of each device
 DEFAULT_DTYPES = {"cuda": "float16", "cpu": "bfloat16", "xpu": "float16", "mps": "float16", "npu": "float16"}
-NULL_CONTEXTS = frozenset({"contextlib.nullcontext", "contextlib.suppress"})
 FSDP = frozenset(
     {
         "torch.distributed.fsdp.FullyShardedDataParallel",
@@ -58,7 +57,6 @@ LIGHTNING_MODULES = frozenset(
         "pytorch_lightning.core.lightning.LightningModule",
     }
 )
-LIGHTNING_TRAINERS = frozenset({"lightning.Trainer", "lightning.pytorch.Trainer", "pytorch_lightning.Trainer"})
 _OPTIMIZER_PACKAGES = ("torch.optim.", "transformers.", "torch_optimizer.", "timm.optim.", "bitsandbytes.optim.")
 _OPTIMIZER_ENDINGS = ("adam", "adamw", "sgd", "lamb", "lion", "adafactor", "adagrad", "rmsprop", "radam", "optimizer")
 

@@ -45,7 +45,7 @@ class Listing:
         if last and before is not None:
             edits.append(self._put_before(before, last))
         elif last:
-            edits += self._put_behind(kept[-1], last, deleted)
+            edits += self._put_behind(kept[-1], last)
         return edits
 
     def _put_before(self, index: int, texts: Sequence[str]) -> Edit:
@@ -56,7 +56,7 @@ class Listing:
             separator = ",\n" + self.page.indentation(line)
         return self.page.edit(at, at, "".join(text + separator for text in texts))
 
-    def _put_behind(self, index: int, texts: Sequence[str], deleted: Collection[int]) -> list[Edit]:
+    def _put_behind(self, index: int, texts: Sequence[str]) -> list[Edit]:
         """Put texts behind the last item that stays, on lines of their own where the items have them."""
         item = self.items[index]
         comma = self._trailing_comma(index)

@@ -71,11 +71,11 @@ def plan_of(use: Use, facts: Facts) -> Plan | None:
     imported = [each for each in facts.uses.imported if each.binding in use.bindings]
     if imported:
         return plan_import(imported, facts)
-    alias = next((other for other in facts.uses.all if other.role is Role.ALIAS and _names(other, use, facts)), None)
+    alias = next((other for other in facts.uses.all if other.role is Role.ALIAS and _names(other, use)), None)
     return plan_dotted(alias, facts) if alias is not None else None
 
 
-def _names(alias: Use, use: Use, facts: Facts) -> bool:
+def _names(alias: Use, use: Use) -> bool:
     return any(binding.value is alias.node for binding in use.bindings)
 
 

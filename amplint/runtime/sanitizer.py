@@ -1,6 +1,6 @@
 """All that listens for misuse in a run, under one name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from amplint.runtime.regions import Regions
 from amplint.runtime.replay import Replay
@@ -26,11 +26,3 @@ class Sanitizer:
         """Pass an event on."""
         for listener in self._listeners:
             listener.hear(event)
-
-
-def sightings_in(events: Iterable[Event]) -> list[Sighting]:
-    """What a recorded run shows."""
-    sanitizer = Sanitizer()
-    for event in events:
-        sanitizer.hear(event)
-    return sanitizer.notebook.sightings

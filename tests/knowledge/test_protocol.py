@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from amplint.knowledge.automaton import advance, without_moot
+from amplint.knowledge.automaton import advance
 from amplint.knowledge.protocol import CONSEQUENCES, GRADIENTS, STAGES, EventKind, Gradients, Reason, Stage
 from amplint.knowledge.state import NEW_OPTIMIZER, NEW_SCALER, Error, Event, State
 
@@ -219,9 +219,8 @@ def test_what_was_not_seen_is_no_error():
         assert advance(State(), Event(kind, 1, "s", ("o",)))[1] == ()
 
 
-def test_a_discarded_reason_is_moot():
-    errors = [Error(Reason.UNSCALED_BACKWARD, 1, "s", "o"), Error(Reason.CLIP_SCALED, 2, "s", "o")]
-    assert [error.reason for error in without_moot(errors)] == [Reason.UNSCALED_BACKWARD]
+def test_an_unscaled_backward_explains_the_clip_behind_it():
+    assert Reason.CLIP_SCALED in CONSEQUENCES[Reason.UNSCALED_BACKWARD].moot
 
 
 def test_the_rows_are_whole():

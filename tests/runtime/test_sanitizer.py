@@ -259,9 +259,12 @@ def test_a_mistake_of_its_own_shape_is_named(driver, tmp_path, name):
 
 
 def test_a_trace_can_be_replayed(driver):
-    from amplint.runtime.sanitizer import sightings_in
+    from amplint.runtime.sanitizer import Sanitizer
 
     loop = BY_NAME["mlp"]
     text = next(each.text for each in planted_in(loop.code.read_text()) if each.mistake == "drop_unscale")
     trace = run(driver, loop, text).trace
-    assert sightings_in(trace.events) == trace.sightings != []
+    sanitizer = Sanitizer()
+    for event in trace.events:
+        sanitizer.hear(event)
+    assert sanitizer.notebook.sightings == trace.sightings != []
