@@ -81,14 +81,14 @@ class ScaledValue:
 
     def _read_names(self) -> Iterator[Expr]:
         for node in walk(self.function):
-            if isinstance(node, Name | Attribute) and spelled(node) == self.name and not self._is_target(node):
+            if isinstance(node, Name | Attribute) and spelled(node) == self.name and not self.is_target(node):
                 yield node
 
     def _read_behind(self) -> Iterator[Expr]:
         assignment = self.home.index.statement(self.call)
         _, block = self.home.index.block(assignment)
         for statement in block[block.index(assignment) + 1 :]:
-            rebound = any(self._is_target(node) for node in walk(statement) if spelled(node) == self.name)
+            rebound = any(self.is_target(node) for node in walk(statement) if spelled(node) == self.name)
             if rebound and not isinstance(statement, Assign | AugAssign):
                 return
             yield from (node for node in self._read_names() if self._is_within(node, statement))
@@ -98,7 +98,8 @@ class ScaledValue:
     def _is_within(self, node: Node, statement: Node) -> bool:
         return node is statement or statement in self.home.index.ancestors(node)
 
-    def _is_target(self, name: Node) -> bool:
+    def is_target(self, name: Node) -> bool:
+        """Whether something is bound to a name where it stands, in a pair or alone."""
         around = self.home.index.parents.get(name)
         match around:
             case Assign():
@@ -106,7 +107,7 @@ class ScaledValue:
             case AugAssign() | AnnAssign() | For() | Generator() | NamedExpr() | WithItem():
                 return around.target is name
             case Tuple() | List():
-                return self._is_target(around)
+                return self.is_target(around)
             case Delete():
                 return True
             case _:

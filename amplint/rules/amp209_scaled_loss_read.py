@@ -40,7 +40,7 @@ from amplint.facts.gather import Facts
 from amplint.facts.scaled_values import ScaledValue
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Assign, Name, Node, Return, walk
+from amplint.model.tree import Name, Node, Return, walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -66,14 +66,9 @@ def _fix(value: ScaledValue, place: Node) -> Fix | None:
     plain, index = value.loss, value.home.index
     if not isinstance(plain, Name) or not value.is_only or isinstance(place, Return):
         return None
-    targets = [n for n in walk(value.function) if isinstance(n, Name) and n.id == plain.id and _is_bound(value, n)]
+    targets = [n for n in walk(value.function) if isinstance(n, Name) and n.id == plain.id and value.is_target(n)]
     uses = [use for use in value.uses() if use is place or place in index.ancestors(use)]
     if len(targets) != 1 or targets[0].span > value.call.span or len(uses) != 1:
         return None
     change = Replace(uses[0].span, plain.id)
     return Fix(f"read `{plain.id}`", FixKind.REPAIR, Applicability.SAFE, (change,))
-
-
-def _is_bound(value: ScaledValue, name: Name) -> bool:
-    around = value.home.index.parents.get(name)
-    return (isinstance(around, Assign) and name in around.targets) or getattr(around, "target", None) is name
