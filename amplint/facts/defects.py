@@ -72,7 +72,7 @@ class _Judge:
         yield from self._dropped()
         yield from self._beside_chosen()
         if Reason.UPDATE_WITHOUT_RECORD not in self.reasons:
-            yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for _, step in forgotten(self.reading))
+            yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for step in forgotten(self.reading))
 
     def _defect(self, misstep: Misstep) -> Defect | None:
         error = misstep.error

@@ -13,43 +13,42 @@ from amplint.knowledge.protocol import EventKind
 from amplint.model.tree import Argument, Attribute, Call, Name, Node, last_name, walk
 
 SERVED = (EventKind.UNSCALE, EventKind.ZERO)
+STEPPING = (EventKind.STEP, EventKind.DIRECT_STEP, EventKind.FORGET)
 KEEPING = frozenset(
     {"zero_grad", "state_dict", "load_state_dict", "param_groups", "add_param_group", "state", "unscale_"}
 )
 
 
-def forgotten(reading: Reading) -> Iterator[tuple[str, Step]]:
-    """The name of each, with the first call that unscales or zeroes its gradients."""
+def forgotten(reading: Reading) -> Iterator[Step]:
+    """The first call that unscales or zeroes the gradients of each."""
     updates = list(reading.steps_of(EventKind.UPDATE))
     if not updates or not any(reading.steps_of(EventKind.SCALE)):
         return
     for place in reading.roles.optimizers:
-        steps = list(reading.steps_of(EventKind.STEP, EventKind.DIRECT_STEP, EventKind.FORGET))
         is_stepped = any(
             happening.optimizers is None or place in happening.optimizers
-            for step in steps
+            for step in reading.steps_of(*STEPPING)
             for happening in reading.events.of(step)
-            if happening.kind in (EventKind.STEP, EventKind.DIRECT_STEP, EventKind.FORGET)
+            if happening.kind in STEPPING
         )
-        name = None if is_stepped else _local_name(reading, place)
         sites = [step for step in reading.steps_of(*SERVED) if _is_about(reading, step, place)]
-        if name is not None and sites:
-            yield name, min(sites, key=lambda step: (_is_zero(reading, step), step.node.span))
+        if sites and not is_stepped and _is_kept_in(reading, place):
+            yield min(sites, key=lambda step: (_is_zero(reading, step), step.node.span))
 
 
-def _local_name(reading: Reading, place: Term) -> str | None:
-    """The name of an optimizer that its function makes and keeps to itself."""
+def _is_kept_in(reading: Reading, place: Term) -> bool:
+    """Whether a function makes an optimizer and keeps it to itself."""
     match place:
         case ("name", str(name), int(frame)):
             home, function = reading.scene.homes[frame], reading.scene.frames[frame].function
         case _:
-            return None
+            return False
     bindings = home.names.bindings(function).get(name, ())
     value = bindings[0].value if len(bindings) == 1 else None
     if not isinstance(value, Call) or not any(map(is_optimizer_name, home.names.meaning(value.func).names)):
-        return None
+        return False
     uses = [node for node in walk(function) if isinstance(node, Name) and node.id == name]
-    return name if all(_is_kept(home.index.parents, node) for node in uses) else None
+    return all(_is_kept(home.index.parents, node) for node in uses)
 
 
 def _is_kept(parents: dict[Node, Node], use: Name) -> bool:

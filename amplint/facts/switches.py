@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.branches import leaves
 from amplint.facts.constructors import Construction
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.pairing import switch_of
 from amplint.facts.regions import Autocast, truth
 from amplint.model.tree import (
     Attribute,
-    Break,
     Call,
     ClassDef,
     Compare,
     Constant,
-    Continue,
     Expr,
     FunctionDef,
     If,
@@ -27,8 +26,6 @@ from amplint.model.tree import (
     Module,
     Name,
     Node,
-    Raise,
-    Return,
     Tuple,
     walk,
 )
@@ -113,7 +110,7 @@ class Switches:
         while not isinstance(statement, FunctionDef | ClassDef):
             holder, block = index.block(statement)
             for before in block[: block.index(statement)]:
-                if isinstance(before, If) and isinstance(before.body[-1], Return | Continue | Break | Raise):
+                if isinstance(before, If) and leaves(before.body):
                     yield before
             if isinstance(holder, Module):
                 return
