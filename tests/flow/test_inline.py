@@ -1,6 +1,9 @@
 import pytest
 
 from amplint.flow.graph import StepKind
+from amplint.flow.terms import sole_return
+from amplint.model.tree import FunctionDef, Lambda, walk
+from amplint.syntax.lower import lower
 from tests.flow.paths import program_graph, sequences_of
 
 PROGRAMS = {
@@ -75,3 +78,12 @@ def test_an_expanded_call_is_an_open_and_a_close_step_of_the_callers_frame():
 def test_expansion_ends_where_calls_multiply():
     source = "def h0():\n    a()\n" + "".join(f"def h{n}():\n" + f"    h{n - 1}()\n" * 6 for n in range(1, 8))
     assert len(program_graph(source + "def f():\n    h7()").frames) < 4000
+
+
+@pytest.mark.parametrize(
+    ("text", "has_one"),
+    [("f = lambda: a\n", True), ("def f():\n    return a\n", True), ("def f():\n    if b:\n        return a\n", False)],
+)
+def test_what_every_call_returns(text, has_one):
+    owner = next(node for node in walk(lower(text)) if isinstance(node, FunctionDef | Lambda))
+    assert (sole_return(owner) is not None) is has_one
