@@ -15,7 +15,7 @@ were recorded prior to update.`
 ## Where it reports
 
 At the direct step, with the scaled backward as a note. A plain step in the branch that does not use the scaler is
-right.
+right, and a function that calculates with `get_scale()` itself is left alone.
 
 ## Example
 

@@ -12,7 +12,7 @@ warns.
 ## Where it reports
 
 At the clip, with the step as a note. A norm that is only measured (`max_norm` of infinity) after the step is right:
-`step` leaves the gradients unscaled.
+`step` leaves the gradients unscaled. Silent where gradients are set by hand.
 
 ## Example
 

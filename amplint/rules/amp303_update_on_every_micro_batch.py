@@ -2,7 +2,8 @@
 
 ## What it does
 
-Finds `scaler.update()` outside the test that lets the optimizer step at group boundaries only.
+Finds `scaler.update()` outside the test that lets the optimizer step at group boundaries only, or that chooses, of
+several optimizers, those whose group is complete.
 
 ## Why it matters
 
@@ -26,7 +27,7 @@ for i, (images, labels) in enumerate(loader):
 
 ## Fix
 
-Moves the update behind the step.
+Moves the update behind the step. None where several optimizers wait, each for its own group.
 
 ## Fix safety
 

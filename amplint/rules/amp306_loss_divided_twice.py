@@ -12,7 +12,8 @@ The gradient is N times too small: SGD learns N times more slowly. Adam hides it
 
 ## Where it reports
 
-At the second division, with the first as a note. Divisions in callee and caller are both seen.
+At the second division, with the first as a note; at the division that the Accelerator repeats, with its backward as a
+note. Divisions in callee and caller are both seen.
 
 ## Example
 

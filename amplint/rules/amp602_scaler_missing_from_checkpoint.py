@@ -14,9 +14,9 @@ equal to one that was never stopped. So this rule is opt-in.
 
 ## Where it reports
 
-At the dictionary or the call that saves, in the module that drives the scaler. Checkpoints of weights alone are left
-alone, and so is everything where the scaler is handed to what saves (`save(model, optimizer, scaler)`) or its state
-is added later.
+At the dictionary or the call that saves, in the module that drives the scaler; at the base of a class that inherits
+what saves from another file. Checkpoints of weights alone are left alone, and so is everything where the scaler is
+handed to what saves (`save(model, optimizer, scaler)`) or its state is added later.
 
 ## Example
 
