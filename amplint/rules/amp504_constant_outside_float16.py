@@ -17,8 +17,8 @@ logarithms in float32.
 ## Where it reports
 
 At the number, or at the call inside the region that leads to it. Results of operations that autocast runs in float32,
-and values that are cast, are left alone. A guard counts only where what it guards
-comes from a matrix product or a module, for a float32 operand would make it float32.
+and values that are cast, are left alone. A guard counts only where what it guards comes from a matrix product or a
+module, for a float32 operand would make it float32.
 
 ## Example
 
