@@ -3,24 +3,18 @@
 Data only; signatures and deprecations of the AMP functions themselves are in `torch_api.py`.
 """
 
-SCALER_CLASSES = frozenset(
-    {
-        "torch.GradScaler",
-        "torch.amp.GradScaler",
-        "torch.amp.grad_scaler.GradScaler",
-        "torch.cuda.amp.GradScaler",
-        "torch.cuda.amp.grad_scaler.GradScaler",
-        "torch.cpu.amp.GradScaler",
-        "torch.cpu.amp.grad_scaler.GradScaler",
-        "torch.npu.amp.GradScaler",
-        "torch.xpu.amp.GradScaler",
-        "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
-        "fairscale.optim.grad_scaler.ShardedGradScaler",
-        "fairscale.optim.grad_scaler.GradScaler",
-        "torch_npu.npu.amp.GradScaler",
-        "torch_xla.amp.GradScaler",
-    }
-)
+from amplint.knowledge.training_names import CLIPS, SCALERS
+
+# Classes that keep the protocol; how they are made and saved is known of those in `training_names` alone.
+SCALER_CLASSES = SCALERS | {
+    "torch.npu.amp.GradScaler",
+    "torch.xpu.amp.GradScaler",
+    "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
+    "fairscale.optim.grad_scaler.ShardedGradScaler",
+    "fairscale.optim.grad_scaler.GradScaler",
+    "torch_npu.npu.amp.GradScaler",
+    "torch_xla.amp.GradScaler",
+}
 
 # Position of `enabled` among the positional arguments: behind `device` where the class takes one.
 ENABLED_AT = {
@@ -48,22 +42,16 @@ OPTIMIZER_CLASSES = frozenset(
 NOT_OPTIMIZERS = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.", "timm.scheduler.")
 
 # Clips in place. The position of the parameters is 0 in all of them.
-CLIP_FUNCTIONS = frozenset(
-    {
-        "torch.nn.utils.clip_grad_norm_",
-        "torch.nn.utils.clip_grad_value_",
-        "torch.nn.utils.clip_grads_with_norm_",
-        "torch.nn.utils.clip_grad_norm",
-        "torch.nn.utils.clip_grad.clip_grad_norm_",
-        "torch.nn.utils.clip_grad.clip_grad_value_",
-        "torch.nn.utils.clip_grad.clip_grads_with_norm_",
-        "torch.nn.utils.clip_grad.clip_grad_norm",
-        "timm.utils.dispatch_clip_grad",
-        "timm.utils.adaptive_clip_grad",
-        "timm.utils.clip_grad.dispatch_clip_grad",
-        "timm.utils.agc.adaptive_clip_grad",
-    }
-)
+CLIP_FUNCTIONS = CLIPS | {
+    "torch.nn.utils.clip_grads_with_norm_",
+    "torch.nn.utils.clip_grad_norm",
+    "torch.nn.utils.clip_grad.clip_grads_with_norm_",
+    "torch.nn.utils.clip_grad.clip_grad_norm",
+    "timm.utils.dispatch_clip_grad",
+    "timm.utils.adaptive_clip_grad",
+    "timm.utils.clip_grad.dispatch_clip_grad",
+    "timm.utils.agc.adaptive_clip_grad",
+}
 CLIP_NAMES = frozenset(name.rpartition(".")[2] for name in CLIP_FUNCTIONS)
 
 # Reads a norm of gradients and changes nothing.
