@@ -2,6 +2,8 @@
 
 from amplint.model.tree import Argument, Attribute, Binary, Call, Constant, Name, Node, Subscript, Unary
 
+_PRODUCTS = frozenset({"*", "/", "//", "%", "@", "**"})
+
 
 def spelled(expr: Node | None) -> str:
     """An expression of names, attributes, constants, calls and one operator as a program writes it; '' for others."""
@@ -23,6 +25,12 @@ def spelled(expr: Node | None) -> str:
             return "" if "" in arguments else _joined(spelled(expr.func), "(" + ", ".join(arguments), ")")
         case _:
             return ""
+
+
+def operand(expr: Node | None) -> str:
+    """An expression as it stands beside a product or behind a sum: in parentheses where it would else fall apart."""
+    code = spelled(expr)
+    return f"({code})" if code and isinstance(expr, Binary) and expr.op not in _PRODUCTS else code
 
 
 def _argument(argument: Argument) -> str:

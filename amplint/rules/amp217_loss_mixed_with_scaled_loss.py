@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
 from amplint.facts.scaled_values import ScaledValue
-from amplint.facts.spelling import spelled
+from amplint.facts.spelling import operand, spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import Binary
@@ -64,7 +64,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def _fix(value: ScaledValue, place: Binary) -> Fix | None:
     parts = [value.loss if part is value.call else part for part in (place.left, place.right)]
-    code, scaler = [spelled(part) for part in parts], spelled(value.call.func)
+    code, scaler = (spelled(parts[0]), operand(parts[1])), spelled(value.call.func)
     if value.call not in (place.left, place.right) or "" in (*code, scaler):
         return None
     change = Replace(place.span, f"{scaler}({code[0]} {place.op} {code[1]})")

@@ -49,10 +49,10 @@ from amplint.facts.accumulation import Group, plain
 from amplint.facts.branches import are_exclusive
 from amplint.facts.gather import Facts
 from amplint.facts.guards import Guards
-from amplint.facts.spelling import spelled
+from amplint.facts.spelling import operand, spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Argument
+from amplint.model.tree import Argument, Binary
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -112,7 +112,7 @@ def _fix(branches: list[Group], period: str) -> Fix | None:
 
 def _division(group: Group, period: str) -> Replace:
     loss = plain(group.loss)
-    code = f"{spelled(loss)} / {period}"
+    code = f"{operand(loss)} / {f'({period})' if isinstance(group.period, Binary) else period}"
     around = group.home.index.parents.get(loss)
     return Replace(loss.span, code if isinstance(around, Argument) else f"({code})")
 
