@@ -11,18 +11,19 @@ def spelled(expr: Node | None) -> str:
         case Name():
             return expr.id
         case Attribute():
-            return _joined(spelled(expr.value), ".", expr.attr)
+            return _joined(_held(expr.value), ".", expr.attr)
         case Constant(value=str() | int() | float() | bool() | None):
             return repr(expr.value)
         case Unary(op="-"):
-            return _joined("-", "", spelled(expr.operand))
+            return _joined("-", "", _held(expr.operand))
         case Subscript():
-            return _joined(spelled(expr.value), "[", spelled(expr.index), "]")
+            return _joined(_held(expr.value), "[", spelled(expr.index), "]")
         case Binary() if not isinstance(expr.left, Binary) and not isinstance(expr.right, Binary):
-            return _joined(spelled(expr.left), f" {expr.op} ", spelled(expr.right))
+            left = _held(expr.left) if expr.op == "**" else spelled(expr.left)
+            return _joined(left, f" {expr.op} ", spelled(expr.right))
         case Call():
             arguments = [_argument(argument) for argument in expr.args]
-            return "" if "" in arguments else _joined(spelled(expr.func), "(" + ", ".join(arguments), ")")
+            return "" if "" in arguments else _joined(_held(expr.func), "(" + ", ".join(arguments), ")")
         case _:
             return ""
 
@@ -31,6 +32,12 @@ def operand(expr: Node | None) -> str:
     """An expression as it stands beside a product or behind a sum: in parentheses where it would else fall apart."""
     code = spelled(expr)
     return f"({code})" if code and isinstance(expr, Binary) and expr.op not in _PRODUCTS else code
+
+
+def _held(expr: Node) -> str:
+    """An expression before a dot or a bracket, or behind a sign: an operator in it gets parentheses."""
+    code = spelled(expr)
+    return f"({code})" if code and isinstance(expr, Binary | Unary) else code
 
 
 def _argument(argument: Argument) -> str:
