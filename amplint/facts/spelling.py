@@ -15,7 +15,9 @@ def spelled(expr: Node | None) -> str:
         case Constant(value=str() | int() | float() | bool() | None):
             return repr(expr.value)
         case Unary(op="-"):
-            return _joined("-", "", _held(expr.operand))
+            return _joined(
+                "-", "", spelled(expr.operand) if isinstance(expr.operand, Constant) else _held(expr.operand)
+            )
         case Subscript():
             return _joined(_held(expr.value), "[", spelled(expr.index), "]")
         case Binary() if not isinstance(expr.left, Binary) and not isinstance(expr.right, Binary):
@@ -35,9 +37,10 @@ def operand(expr: Node | None) -> str:
 
 
 def _held(expr: Node) -> str:
-    """An expression before a dot or a bracket, or behind a sign: an operator in it gets parentheses."""
+    """An expression before a dot or a bracket, or behind a sign: an operator in it, or a number, gets parentheses."""
     code = spelled(expr)
-    return f"({code})" if code and isinstance(expr, Binary | Unary) else code
+    is_number = isinstance(expr, Constant) and isinstance(expr.value, int)
+    return f"({code})" if code and (is_number or isinstance(expr, Binary | Unary)) else code
 
 
 def _argument(argument: Argument) -> str:
