@@ -118,11 +118,19 @@ class Callees:
         klass = self.klass_of(value, number, frames)
         if klass is None or SCALER_CLASSES.intersection(base_names(*klass)):
             return None
+        if self._may_be_scaler(value, number, frames):
+            return None
         found = method(*klass, func.attr)
         if found is None:
             return None
         is_static = any(isinstance(d, Name) and d.id == "staticmethod" for d in found[1].decorators)
         return (*found, None if is_static else value)
+
+    def _may_be_scaler(self, value: Expr, number: int, frames: tuple[Frame, ...]) -> bool:
+        """Whether an object is a torch scaler on some path, so that its class in sight only stands in for one."""
+        found = Origins().of(self.home(frames, number), value, self.activation(frames, number))
+        calls = ((origin.facts, origin.expr.func) for origin in found if isinstance(origin.expr, Call))
+        return any(SCALER_CLASSES.intersection(facts.names.meaning(func).names) for facts, func in calls)
 
     def _passed_function(
         self, func: Expr, number: int, frames: tuple[Frame, ...], hops: int

@@ -116,6 +116,8 @@ class Events:
             yield Happening(EventKind.ZERO, None, self.owners(func.value, frame, is_module=True))
         elif self._is_backward(call, frame):
             yield from self._backward(call, frame)
+        elif last_name(func) == "backward":
+            yield Happening(EventKind.FORGET)
         elif self.is_clip(call, frame):
             is_measure = any(_is_infinite(argument.value) for argument in call.args)
             handling = Handling.READ if is_measure else Handling.CLIP

@@ -4,12 +4,13 @@ Knows which loop moves which collection on; what happens in a turn is the reader
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from amplint.facts.guards import Guards
 from amplint.facts.scene import Scene
 from amplint.flow.graph import Step, StepKind
-from amplint.flow.terms import Term
-from amplint.model.tree import Assign, Comprehension, For, Generator, Name, Node, walk
+from amplint.flow.terms import OPAQUE, Term, contains, parts
+from amplint.model.tree import Assign, Attribute, Comprehension, For, Generator, Name, Node, Subscript, walk
 
 
 @dataclass
@@ -20,8 +21,10 @@ class OptimizerLoops:
     elements: frozenset[Term]
     _turning: dict[tuple[int, int], tuple[Term, ...]] = field(default_factory=dict)
     _keyed: dict[tuple[int, int], tuple[Term, ...]] = field(default_factory=dict)
+    _switching: dict[tuple[int, int], tuple[Term, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._keys = element_keys(self.scene, self.elements) if self.elements else {}
         for _, _, step in self.scene.graph.steps() if self.elements else ():
             if step.kind is StepKind.BIND and isinstance(step.node, For | Generator | Assign):
                 self._enter(step, step.node)
@@ -33,6 +36,22 @@ class OptimizerLoops:
     def turning(self, node: Node, frame: int) -> tuple[Term, ...]:
         """The collection that a loop, one `for` of a comprehension, or an assignment takes another element of."""
         return self._turning.get((id(node), frame), ())
+
+    def next_turn(self, node: Node, frame: int) -> Term | None:
+        """The collection of which another element is meant from a binding on: it was taken, or its key was."""
+        return next(iter(self.turning(node, frame) or self._switching.get((id(node), frame), ())), None)
+
+    @cached_property
+    def confused(self) -> frozenset[Term]:
+        """Collections that one loop asks by several keys, or by one that may be another at each look."""
+        found: set[Term] = set()
+        for place, uses in self._keys.items():
+            by_loop: dict[int, set[Term]] = {}
+            for key, loop in uses:
+                by_loop.setdefault(loop, set()).add(key)
+            if any(len(keys) > 1 for keys in by_loop.values()) or any(is_computed(key) for key, _ in uses):
+                found.add(place)
+        return frozenset(found)
 
     def may_leave_out(self, loop: Node, frame: int) -> bool:
         """Whether a loop goes through chosen optimizers alone, so that it may end without the one that is followed."""
@@ -52,12 +71,40 @@ class OptimizerLoops:
         targets = node.targets if isinstance(node, Assign) else (node.target,)
         names = [name for target in targets for name in walk(target) if isinstance(name, Name)]
         places = tuple(p for p in (self.scene.place(name, step.frame) for name in names) if p in self.elements)[:1]
-        if not places:
-            return
-        self._turning[id(node), step.frame] = places
         index = self.scene.homes[step.frame].index
         around = index.parents.get(node)
+        if not places:
+            self._switch(step, names, around if isinstance(around, Comprehension) else node)
+            return
+        self._turning[id(node), step.frame] = places
         if isinstance(around, Comprehension):
             self._turning[id(around), step.frame] = places
         if isinstance(node, Assign) and self.is_keyed(step):
             self._keyed[id(index.loops(node)[0]), step.frame] = places
+
+    def _switch(self, step: Step, names: list[Name], loop: Node) -> None:
+        """`for name in names: scaler.step(optimizers[name])`: the next key means the next optimizer."""
+        bound = {self.scene.terms.of(name, step.frame) for name in names}
+        for place, uses in self._keys.items():
+            if any(contains(key, name) for key, _ in uses for name in bound):
+                self._switching[id(step.node), step.frame] = (place,)
+                self._keyed[id(loop), step.frame] = (place,)
+                return
+
+
+def element_keys(scene: Scene, elements: frozenset[Term]) -> dict[Term, set[tuple[Term, int]]]:
+    """The keys by which the calls of a scene take elements of collections, each with the loop around the call."""
+    found: dict[Term, set[tuple[Term, int]]] = {}
+    for step, call in scene.calls:
+        taken = [call.func.value] if isinstance(call.func, Attribute) else []
+        for expr in (*taken, *(argument.value for argument in call.args[:1])):
+            if isinstance(expr, Subscript) and (place := scene.place(expr, step.frame)) in elements:
+                loops = scene.homes[step.frame].index.loops(call)
+                key = scene.terms.of(expr.index, step.frame)
+                found.setdefault(place, set()).add((key, id(loops[0]) if loops else 0))
+    return found
+
+
+def is_computed(key: Term) -> bool:
+    """Whether a key is the answer of a call, or nothing that is known: it may differ at each look."""
+    return any(part[:1] in (("call",), OPAQUE) for part in parts(key))

@@ -24,6 +24,7 @@ from amplint.model.tree import (
     FunctionDef,
     If,
     IfExp,
+    MatchCase,
     Name,
     Node,
     Unary,
@@ -120,6 +121,8 @@ class Pairing:
             is_general = written is not None and any(e is not None and dotted(e) == written for e in general)
             if not is_general and tells_float16(made.home(switch), switch.value):
                 return True
+        if _is_in_float16_case(made.facts, made.call):
+            return True
         tests = [(made.facts, test) for test in _tests_around(made.facts, made.call)]
         for pair in pairs:
             tests.extend((self._facts, test) for test in _tests_around(self._facts, pair.scaled))
@@ -145,6 +148,16 @@ def _tests_around(facts: "Facts", node: Node) -> Iterator[Expr]:
         if isinstance(outer, If | IfExp) and child is not outer.test:
             yield outer.test
         child = outer
+
+
+def _is_in_float16_case(facts: "Facts", node: Node) -> bool:
+    """Whether a `case "fp16":` stands around a node, and nothing in it says bfloat16."""
+    for outer in facts.index.ancestors(node):
+        if isinstance(outer, FunctionDef):
+            return False
+        if isinstance(outer, MatchCase) and outer.pattern.values:
+            return all(_names_dtype(facts, value, _FLOAT16, "float16") for value in outer.pattern.values)
+    return False
 
 
 def tells_float16(facts: "Facts", expr: Node) -> bool:

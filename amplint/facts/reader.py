@@ -85,7 +85,7 @@ class Reader(Client[Standing]):
         if self.events.of(step):
             return True
         match step.kind:
-            case StepKind.BIND if self._loops.turning(step.node, step.frame):
+            case StepKind.BIND if self._loops.next_turn(step.node, step.frame):
                 return True
             case _:
                 return self._carriers.is_concerned(step)
@@ -152,7 +152,7 @@ class Reader(Client[Standing]):
 
     def _bound(self, step: Step, here: Standing) -> Iterator[Standing]:
         """A new turn of a loop over optimizers: of the one that is followed, or of another."""
-        place = next(iter(self._loops.turning(step.node, step.frame)), None)
+        place = self._loops.next_turn(step.node, step.frame)
         if place is None:
             yield here
             return
@@ -231,9 +231,11 @@ class Reader(Client[Standing]):
         elif elements and event.kind is not EventKind.FORGET:
             turn = here.turn(elements[0])
             if turn is None or not turn[1]:
-                yield self._of_another(event, here)
-                if turn is not None:
+                # Outside of loops `optimizers[key]` is the one that is followed or another, and stays so.
+                yield self._of_another(event, here.with_turn(elements[0], turn or (False, False)))
+                if turn is not None or elements[0] in self._loops.confused:
                     return
+                here = here.with_turn(elements[0], (False, True))
         after, errors = advance(here.protocol, event)
         if event.kind in (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD):
             here = replace(here, results=frozenset())

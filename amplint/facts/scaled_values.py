@@ -182,20 +182,23 @@ class ScaledValues:
 
 def _name(home: "Facts", call: Call) -> str:
     """What the value as a whole is assigned to."""
-    around = home.index.parents.get(call)
-    if (
-        not isinstance(around, Assign)
-        or len(around.targets) != 1
-        or not isinstance(around.targets[0], Name | Attribute)
-    ):
-        return ""
-    return spelled(around.targets[0])
+    target = _target(home, call)
+    return spelled(target) if isinstance(target, Name | Attribute) else ""
+
+
+def _target(home: "Facts", call: Call) -> Expr | None:
+    match home.index.parents.get(call):
+        case Assign(targets=(target,)):
+            return target
+        case NamedExpr(target=target):
+            return target
+        case _:
+            return None
 
 
 def _is_only(home: "Facts", call: Call) -> bool:
     """Whether the name that the value is assigned to is a local that holds scaled values alone."""
-    around = home.index.parents.get(call)
-    target = around.targets[0] if isinstance(around, Assign) else None
+    target = _target(home, call)
     if not isinstance(target, Name):
         return False
     bindings = home.names.lookup(target.id, target)

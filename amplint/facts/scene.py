@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.callees import Callees
+from amplint.facts.names import Binding
 from amplint.facts.origins import Activation, Origin, Origins
 from amplint.flow.graph import Frame, IsEntered, Owner, Step, StepKind
 from amplint.flow.inline import expand
@@ -28,6 +29,7 @@ from amplint.model.tree import (
     Node,
     Subscript,
     children,
+    own_nodes,
 )
 
 if TYPE_CHECKING:
@@ -148,7 +150,7 @@ class Scene:
     def _meant(self, name: str, frame: int, budget: int) -> Term | None:
         """What a local name stands for, where it is bound once."""
         function = self.frames[frame].function
-        bindings = self.homes[frame].names.bindings(function).get(name, ())
+        bindings = self.homes[frame].names.bindings(function).get(name) or self._comprised(name, frame)
         if not bindings or any(binding.kind != "other" for binding in bindings[1:]):
             return None
         binding = bindings[0]
@@ -159,6 +161,12 @@ class Scene:
         if len(elements) == 1 or None in elements:
             return elements.pop() if len(elements) == 1 else None
         return ("each", ("name", name, frame))
+
+    def _comprised(self, name: str, frame: int) -> tuple[Binding, ...]:
+        """The bindings of a name in the comprehensions of a function that does not bind it itself."""
+        home, function = self.homes[frame], self.frames[frame].function
+        scopes = [node for node in own_nodes(function) if isinstance(node, Comprehension)]
+        return tuple(binding for scope in scopes for binding in home.names.bindings(scope).get(name, ()))
 
     def _element(self, target: Node, name: str, frame: int, budget: int) -> Term | None:
         """The collection that a loop target goes through."""

@@ -3,8 +3,11 @@
 Knows which expressions hand a scaled loss on; knows nothing of the order of events.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from amplint.facts.index import Index
+from amplint.facts.names import Binding
 from amplint.facts.scene import Scene
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term, is_place
@@ -22,6 +25,9 @@ from amplint.model.tree import (
     Comprehension,
     Dict,
     Expr,
+    For,
+    FunctionDef,
+    Generator,
     IfExp,
     List,
     Name,
@@ -103,7 +109,9 @@ class Losses:
                 return self._held(expr, frame, here)
             case Call():
                 return self._returned(expr, frame, here)
-            case NamedExpr() | Await() | Starred():
+            case NamedExpr(target=Name() as target):
+                return self._held(target, frame, here) | self._scalers(expr.value, frame, here)
+            case Await() | Starred():
                 return self._scalers(expr.value, frame, here)
             case Unary():
                 return self._scalers(expr.operand, frame, here)
@@ -158,11 +166,26 @@ class Losses:
         function = self.scene.frames[owner].function
         bindings = self.scene.homes[owner].names.bindings(function).get(str(name), ())
         values = [binding.value for binding in bindings if binding.value is not None]
-        if any(_may_scale(value) for value in values):
+        if any(_may_scale(value) for value in values) or self._holds_gradients(root, owner):
             return False
         if any(binding.kind == "parameter" for binding in bindings):
             return bool(values)
         return bool(bindings)
+
+    def _holds_gradients(self, loss: Name, frame: int) -> bool:
+        """Whether a `.grad` went into a value: it may carry the scale of the backward that left it there."""
+        home = self.scene.homes[frame]
+        stack: list[Node] = [loss]
+        seen: set[int] = set()
+        while stack:
+            for node in walk(stack.pop()):
+                if isinstance(node, Attribute) and node.attr == "grad":
+                    return True
+                for binding in home.names.lookup(node.id, node) if isinstance(node, Name) else ():
+                    if id(binding.node) not in seen and isinstance(binding.scope, FunctionDef | Comprehension):
+                        seen.add(id(binding.node))
+                        stack.extend(_given(home.index, binding))
+        return False
 
     def assigned(self, step: Step, here: Standing) -> Standing:
         """After an assignment: its targets hold what its value carries."""
@@ -218,3 +241,17 @@ def _may_scale(value: Node) -> bool:
     callees = (node.func for node in walk(value) if isinstance(node, Call))
     names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
     return any("scale" in name.lower() for name in names)
+
+
+def _given(index: Index, binding: Binding) -> Iterator[Node]:
+    """What a binding takes its value from: what is assigned, or what a loop goes through."""
+    if binding.value is not None:
+        yield binding.value
+        return
+    around: Node | None = binding.node
+    while isinstance(around, Name | Tuple | List | Starred):
+        around = index.parents.get(around)
+    if isinstance(around, For | Generator):
+        yield around.iter
+    elif isinstance(around, Assign):
+        yield around.value

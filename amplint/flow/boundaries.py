@@ -78,8 +78,8 @@ def boundary(test: Expr, scope: Node | None = None, meaning: Meaning = lambda _:
             return boundary(test.value, scope, meaning)
         case BoolOp():
             parts = [boundary(value, scope, meaning) for value in test.values]
-            counters = [part.counter for part in parts if part is not None and part.counter is not None]
-            ends = [part or _end(value, counters) for part, value in zip(parts, test.values, strict=True)]
+            counts = [part for part in parts if part is not None and part.counter is not None]
+            ends = [part or _end(value, counts) for part, value in zip(parts, test.values, strict=True)]
             return _any_of(ends, test.op)
         case Compare() if len(test.ops) == 1:
             return _compared(test.left, test.ops[0], test.comparators[0], scope)
@@ -176,14 +176,25 @@ def _last_turn(turn: Expr, end: Expr) -> bool:
     return dotted(total) is not None and less == -1
 
 
-def _end(test: Expr, counters: list[Expr]) -> Boundary | None:
-    """`i + 1 == total` beside a test that counts in `i`: the total can only be that of the turns."""
-    if not isinstance(test, Compare) or len(test.ops) != 1 or test.ops[0] not in ("==", "!="):
+def _end(test: Expr, counts: list[Boundary]) -> Boundary | None:
+    """`i + 1 == total` beside a test that counts in `i`: the total can only be that of the turns.
+
+    So can it in `i % n == 0 or i == total`, where `i` counts from 1. `i >= other` may be true in many turns, unless the
+    other is a length.
+    """
+    if not isinstance(test, Compare) or len(test.ops) != 1 or test.ops[0] not in ("==", "!=", ">=", "<"):
         return None
-    for turn, total in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+    is_equality = test.ops[0] in ("==", "!=")
+    pairs = [(test.left, test.comparators[0]), (test.comparators[0], test.left)]
+    for turn, total in pairs if is_equality else pairs[:1]:
         counter, shift = _unshifted(turn)
-        if shift == 1 and dotted(total) is not None and any(_same(counter, known) for known in counters):
-            return Boundary(BoundaryKind.LAST, test.ops[0] == "==")
+        is_length = isinstance(total, Call) and dotted(total.func) == "len"
+        is_counter = any(
+            count.counter is not None and _same(counter, count.counter) and (shift == 1 or shift == count.shift == 0)
+            for count in counts
+        )
+        if is_counter and (is_length or (is_equality and dotted(total) is not None)):
+            return Boundary(BoundaryKind.LAST, test.ops[0] in ("==", ">="))
     return None
 
 
