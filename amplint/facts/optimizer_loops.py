@@ -13,6 +13,14 @@ from amplint.flow.terms import OPAQUE, Term, contains, parts
 from amplint.model.tree import Assign, Attribute, Comprehension, For, Generator, Name, Node, Subscript, walk
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A key by which an element is taken, and the loops around, from the inside."""
+
+    key: Term
+    loops: tuple[int, ...]
+
+
 @dataclass
 class OptimizerLoops:
     """elements are the places that stand for the optimizers of a collection."""
@@ -37,19 +45,23 @@ class OptimizerLoops:
         """The collection that a loop, one `for` of a comprehension, or an assignment takes another element of."""
         return self._turning.get((id(node), frame), ())
 
-    def next_turn(self, node: Node, frame: int) -> Term | None:
-        """The collection of which another element is meant from a binding on: it was taken, or its key was."""
-        return next(iter(self.turning(node, frame) or self._switching.get((id(node), frame), ())), None)
+    def next_turns(self, node: Node, frame: int) -> tuple[Term, ...]:
+        """The collections of which another element is meant from a binding on: it was taken, or its key was."""
+        return self.turning(node, frame) or self._switching.get((id(node), frame), ())
+
+    def ending(self, loop: Node, frame: int) -> tuple[Term, ...]:
+        """The collections whose elements a loop goes through until the one that is followed has had its turn."""
+        return self.turning(loop, frame) or self._switching.get((id(loop), frame), ())
 
     @cached_property
     def confused(self) -> frozenset[Term]:
         """Collections that one loop asks by several keys, or by one that may be another at each look."""
         found: set[Term] = set()
         for place, uses in self._keys.items():
-            by_loop: dict[int, set[Term]] = {}
-            for key, loop in uses:
-                by_loop.setdefault(loop, set()).add(key)
-            if any(len(keys) > 1 for keys in by_loop.values()) or any(is_computed(key) for key, _ in uses):
+            by_loop: dict[tuple[int, ...], set[Term]] = {}
+            for use in uses:
+                by_loop.setdefault(use.loops, set()).add(use.key)
+            if any(len(keys) > 1 for keys in by_loop.values()) or any(is_computed(use.key) for use in uses):
                 found.add(place)
         return frozenset(found)
 
@@ -85,23 +97,29 @@ class OptimizerLoops:
     def _switch(self, step: Step, names: list[Name], loop: Node) -> None:
         """`for name in names: scaler.step(optimizers[name])`: the next key means the next optimizer."""
         bound = {self.scene.terms.of(name, step.frame) for name in names}
-        for place, uses in self._keys.items():
-            if any(contains(key, name) for key, _ in uses for name in bound):
-                self._switching[id(step.node), step.frame] = (place,)
-                self._keyed[id(loop), step.frame] = (place,)
-                return
+        places = tuple(
+            place
+            for place, uses in self._keys.items()
+            if any(
+                (id(loop) in use.loops or not isinstance(loop, For)) and any(contains(use.key, name) for name in bound)
+                for use in uses
+            )
+        )
+        if places:
+            self._switching[id(step.node), step.frame] = places
+            self._switching[id(loop), step.frame] = places
 
 
-def element_keys(scene: Scene, elements: frozenset[Term]) -> dict[Term, set[tuple[Term, int]]]:
-    """The keys by which the calls of a scene take elements of collections, each with the loop around the call."""
-    found: dict[Term, set[tuple[Term, int]]] = {}
+def element_keys(scene: Scene, elements: frozenset[Term]) -> dict[Term, set[Use]]:
+    """The keys by which the calls of a scene take elements of collections, each with the loops around the call."""
+    found: dict[Term, set[Use]] = {}
     for step, call in scene.calls:
         taken = [call.func.value] if isinstance(call.func, Attribute) else []
         for expr in (*taken, *(argument.value for argument in call.args[:1])):
             if isinstance(expr, Subscript) and (place := scene.place(expr, step.frame)) in elements:
                 loops = scene.homes[step.frame].index.loops(call)
                 key = scene.terms.of(expr.index, step.frame)
-                found.setdefault(place, set()).add((key, id(loops[0]) if loops else 0))
+                found.setdefault(place, set()).add(Use(key, tuple(map(id, loops))))
     return found
 
 

@@ -85,14 +85,14 @@ class Reader(Client[Standing]):
         if self.events.of(step):
             return True
         match step.kind:
-            case StepKind.BIND if self._loops.next_turn(step.node, step.frame):
+            case StepKind.BIND if self._loops.next_turns(step.node, step.frame):
                 return True
             case _:
                 return self._carriers.is_concerned(step)
 
     def is_decided_by(self, node: Node, frame: int) -> bool:
         """Whether the turns of a loop go through optimizers, or a test asks for a scaler or for gradients."""
-        is_loop = bool(self._loops.turning(node, frame) or self._loops.keyed(node, frame))
+        is_loop = bool(self._loops.ending(node, frame) or self._loops.keyed(node, frame))
         return is_loop or asks_for_gradients(node) or scaler_test(self.roles, node, frame) is not None
 
     def step(self, step: Step, state: Standing, known: Known) -> Iterable[Standing]:
@@ -123,7 +123,7 @@ class Reader(Client[Standing]):
         if edge.kind is EdgeKind.BRANCH and self._is_impossible(edge, state):
             return ()
         if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
-            for place in self._loops.turning(edge.node, edge.frame):
+            for place in self._loops.ending(edge.node, edge.frame):
                 turn = state.turn(place)
                 if turn is not None and not turn[0] and not self._loops.may_leave_out(edge.node, edge.frame):
                     return ()
@@ -150,12 +150,14 @@ class Reader(Client[Standing]):
             return here
         return replace(here, protocol=advance(here.protocol, Event(EventKind.FORGET, None, None, (place,)))[0])
 
-    def _bound(self, step: Step, here: Standing) -> Iterator[Standing]:
+    def _bound(self, step: Step, here: Standing) -> list[Standing]:
         """A new turn of a loop over optimizers: of the one that is followed, or of another."""
-        place = self._loops.next_turn(step.node, step.frame)
-        if place is None:
-            yield here
-            return
+        points = [here]
+        for place in self._loops.next_turns(step.node, step.frame):
+            points = [new for point in points for new in self._turned(step, place, point)]
+        return points
+
+    def _turned(self, step: Step, place: Term, here: Standing) -> Iterator[Standing]:
         turn = here.turn(place)
         if isinstance(step.node, Assign) and not self._loops.is_keyed(step):
             turn = None

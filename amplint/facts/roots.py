@@ -115,13 +115,18 @@ def takes_a_turn(loop: Loop) -> bool:
 def _is_optimizer_use(node: Node, names: set[str]) -> bool:
     if not isinstance(node, Call) or not isinstance(node.func, Attribute):
         return False
-    if node.func.attr in ("step", "unscale_", "zero_grad"):
-        value = node.func.value
-        if isinstance(value, Name) and value.id in names:
-            return True
+    if node.func.attr in ("step", "unscale_", "zero_grad") and _is_taken_by(node.func.value, names):
+        return True
     if node.func.attr in ("step", "unscale_"):
         for argument in node.args[:1]:
-            given = argument.value.value if isinstance(argument.value, Subscript) else argument.value
-            if isinstance(given, Name) and given.id in names:
+            given = argument.value
+            part = given.value if isinstance(given, Subscript) else given
+            if _is_taken_by(given, names) or (isinstance(part, Name) and part.id in names):
                 return True
     return False
+
+
+def _is_taken_by(expr: Node, names: set[str]) -> bool:
+    """Whether an expression is one of some names, or what is taken by one of them as its key."""
+    keys = walk(expr.index) if isinstance(expr, Subscript) else (expr,)
+    return any(isinstance(key, Name) and key.id in names for key in keys)
