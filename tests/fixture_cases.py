@@ -1,7 +1,9 @@
 """Finds fixtures and reads what they expect; the grammar is described in tests/fixtures/README.md."""
 
+import io
 import json
 import re
+import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,7 +106,7 @@ def write_files(path: Path, files: Mapping[str, bytes]) -> None:
 def program_of(name: str, raw: bytes) -> str:
     """The text of a file, or of the code cells of a notebook one after the other, with `pass` for magics."""
     if not name.endswith(".ipynb"):
-        return raw.decode("utf-8-sig")
+        return raw.decode(tokenize.detect_encoding(io.BytesIO(raw).readline)[0])
     cells = [cell for cell in json.loads(raw)["cells"] if cell["cell_type"] == "code"]
     program = "\n".join("".join(cell["source"]) for cell in cells)
     return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", program, flags=re.MULTILINE)

@@ -48,7 +48,7 @@ def _row(what: str, found: Cost, beside: str = "") -> Cost:
 
 def _tree(tree: Path, scratch: Path, options: argparse.Namespace) -> None:
     copy = scratch / "copy"
-    shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".amplint_cache"))
+    shutil.copytree(tree, copy, symlinks=True, ignore=_left_out)
     ruff = _row("ruff, whole tree", cost((*RUFF, "."), copy, options.runs))
     command = (*AMPLINT, ".", "-q", "--exit-zero")
     cold = cost(command, copy, min(options.runs, 3), before=FORGET)
@@ -61,6 +61,11 @@ def _tree(tree: Path, scratch: Path, options: argparse.Namespace) -> None:
         ours = cost((*AMPLINT, ".", "-q", "--exit-zero", "--no-cache"), part, 3)
         _row(f"amplint, {part.name}, no cache", ours, f"TorchFix takes {slow.wall / ours.wall:.0f} times as long")
     _row("amplint --fix, whole tree", cost((*command, "--fix", "--no-cache"), copy, 1))
+
+
+def _left_out(folder: str, names: list[str]) -> list[str]:
+    """Repositories stay repositories, for they mark the roots of projects; what is in them is not needed."""
+    return names if Path(folder).name == ".git" else [name for name in names if name == ".amplint_cache"]
 
 
 def _small(scratch: Path, runs: int) -> None:

@@ -1,0 +1,83 @@
+"""Programs made to be slow: time stays within bounds, and near to linear in what people could write."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from amplint.engine.alone import check_alone
+from tests.benchmarks.growth import exponent
+from tests.benchmarks.programs import program
+
+HEAD = "import torch\nfrom torch.cuda.amp import GradScaler, autocast\n"
+TRAIN = """
+def f(m, o, s, loader):
+    for x in loader:
+        s.scale(m(x)).backward()
+        torch.nn.utils.clip_grad_norm_(m.parameters(), 1.0)
+        s.step(o)
+        s.update()
+"""
+
+
+def _doubling(depth: int) -> str:
+    first = "def f0(s, o, l):\n    s.scale(l).backward()\n    s.step(o)\n    s.update()\n"
+    return first + "".join(
+        f"def f{n}(s, o, l):\n    f{n - 1}(s, o, l)\n    f{n - 1}(s, o, l)\n" for n in range(1, depth)
+    )
+
+
+def _branches(count: int) -> str:
+    asked = (f"    if a.x{n}:\n        s.unscale_(o)\n    if a.x{n}:\n        s.step(o)\n" for n in range(count))
+    return "def f(m, o, s, a):\n" + "".join(asked)
+
+
+def _rounds(count: int) -> str:
+    parts = (f"    s.scale(m({n})).backward()\n    if m({n}):\n        s.step(o)\n" for n in range(count))
+    return "def f(m, o, s):\n" + "".join(parts)
+
+
+def _mutual(count: int) -> str:
+    return "".join(
+        f"def g{n}(s, o, l):\n    s.scale(l).backward()\n    g{(n + 1) % count}(s, o, l)\n"
+        f"    g{(n * 3 + 2) % count}(s, o, l)\n    s.step(o)\n"
+        for n in range(count)
+    )
+
+
+SMALL = {
+    "scalers": lambda: "".join(f"s{n} = GradScaler()\n" for n in range(500)),
+    "calls that double": lambda: _doubling(30),
+    "branches": lambda: _branches(40),
+    "rounds": lambda: _rounds(60),
+    "functions that call each other": lambda: _mutual(40),
+    "nested calls": lambda: "x = " + "f(" * 150 + "GradScaler()" + ")" * 150 + "\n",
+}
+BIG = {
+    "10,000 scalers": lambda: "".join(f"s{n} = GradScaler()\n" for n in range(10_000)),
+    "100,000 lines": lambda: TRAIN + "".join(f"x{n} = y{n}.a(b={n})\n" for n in range(100_000)),
+    "5 MB": lambda: TRAIN + "x = '''" + "a#b\n" * 1_250_000 + "'''\n",
+    "branches": lambda: _branches(200),
+    "rounds": lambda: _rounds(1000),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_hostile_programs_take_seconds(name: str) -> None:
+    assert _seconds(SMALL[name]) < 5
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", BIG)
+def test_big_hostile_programs_take_less_than_a_minute(name: str) -> None:
+    assert _seconds(BIG[name]) < 60
+
+
+def test_time_grows_with_the_number_of_functions_and_not_with_its_square() -> None:
+    assert exponent((20, 40, 80), lambda size: program(size, branches=2, wrong=size)) < 1.6
+
+
+def _seconds(make: Callable[[], str]) -> float:
+    start = time.process_time()
+    check_alone("a.py", HEAD + make(), ["AMP"], None)
+    return time.process_time() - start

@@ -1,0 +1,1 @@
+"""Generated and foreign programs through check and fix, with every promise judged."""
