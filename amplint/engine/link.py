@@ -72,6 +72,12 @@ class Shelf:
         self.importers: dict[Path, dict[Path, list[Path]]] = {}
         self._modules = {} if modules is None else modules
 
+    def emptied(self) -> "Shelf":
+        """What is known of folders and importers, without the programs."""
+        other = Shelf()
+        other.folders, other.importers = self.folders, self.importers
+        return other
+
     def lowered(self, program: str) -> Module:
         """The lowered program. Raises what `parse` raises."""
         if program not in self._modules:
@@ -178,7 +184,7 @@ class Linker:
         return self._shelf.importers[root].get(path, [])
 
     def _importers_in(self, root: Path) -> dict[Path, list[Path]]:
-        importers: defaultdict[Path, list[Path]] = defaultdict(list)
+        importers: defaultdict[Path, dict[Path, None]] = defaultdict(dict)
         unsaved = (path for path in self._overlay if path.is_relative_to(root))
         for path in sorted({*self._around.project_files(root), *unsaved}):
             try:
@@ -188,9 +194,9 @@ class Linker:
             place = self._place(path, program)
             for name in place.imported:
                 target = self._shelf.folders.locate(name, place.roots)
-                if target is not None and target != path and path not in importers[target]:
-                    importers[target].append(path)
-        return dict(importers)
+                if target is not None and target != path:
+                    importers[target][path] = None
+        return {target: list(found) for target, found in importers.items()}
 
     def _read(self, path: Path) -> Facts | None:
         try:

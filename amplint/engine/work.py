@@ -17,21 +17,24 @@ from amplint.report.report import AppliedFix
 from amplint.rewrite.render import Refusal
 from amplint.source.text import Source, SourceError, source_from_bytes
 
-# Bytes of source after which it pays to forget what was read.
+# Bytes of source after which it pays to forget what was read: at the border of a project, and anywhere.
 _ENOUGH = 150_000
+_MOST = 1_000_000
 
 
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
     """An outcome for each file, in their order."""
     outcomes: list[Outcome] = []
-    session = _session(setup, project, wanted)
+    shelf = Shelf(wanted.lowered)
+    session = Session(setup, project, shelf, unsaved=wanted.unsaved)
     root, size = None, 0
     for reading in readings:
         around = session.linker.root(reading.file.path)
-        if around != root and size > _ENOUGH:
-            # Files of other projects need nothing of these, and a run over many projects would hold them all.
+        if size > (_ENOUGH if around != root else _MOST):
+            # Files of other projects need nothing of these, and a run over large trees would hold them all.
             session.linker.forget()
-            seconds, session, size = session.seconds, _session(setup, project, wanted), 0
+            shelf, seconds, size = shelf.emptied(), session.seconds, 0
+            session = Session(setup, project, shelf, unsaved=wanted.unsaved)
             session.seconds.update(seconds)
         root, size = around, size + reading.size
         outcomes.append(_outcome(session, reading))

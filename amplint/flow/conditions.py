@@ -38,6 +38,7 @@ class Questions:
         self._truths: dict[tuple[int, int], tuple[Expr, Formula]] = {}
         self._writes = {step: tuple(writes(step, self.terms)) for _, _, step in graph.steps()}
         self._adopted: list[Edge] = []
+        self._again: dict[tuple[int, frozenset[int]], bool] = {}
         # Many states ask with the same answers.
         self._along: dict[tuple[int, Answers], tuple[Answers, ...]] = {}
         self._after: dict[tuple[Step, Answers], tuple[Answers, ...]] = {}
@@ -154,7 +155,7 @@ class Questions:
             block = self.graph.blocks[number]
             for atom in dict.fromkeys(a for edge in block.edges for a in atoms(self._edges[id(edge)])):
                 counts[atom] += 1
-                counts[atom] += comes_again(self.graph, number, self._changing(atom))
+                counts[atom] += self._comes_again(number, self._changing(atom))
                 near.update((atom,) if is_near else ())
         self._count_flags(counts)
         related = {
@@ -184,6 +185,12 @@ class Questions:
                 found.setdefault(place, set()).add(number)
         return found
 
+    def _comes_again(self, number: int, without: frozenset[int]) -> bool:
+        key = number, without
+        if key not in self._again:
+            self._again[key] = comes_again(self.graph, number, without)
+        return self._again[key]
+
     def _count_flags(self, counts: "Counter[Atom]") -> None:
         """A question that decides the value of a flag is asked again where the flag is asked, and by each turn."""
         changes: dict[Term, list[tuple[Term, int]]] = {}
@@ -203,7 +210,7 @@ class Questions:
                 counts[atom] += formula is not None
                 further.extend(a for a in inner if a not in counts)
                 for question in inner:
-                    counts[question] += 1 + comes_again(self.graph, number, self._changing(question))
+                    counts[question] += 1 + self._comes_again(number, self._changing(question))
             pending = further
 
 

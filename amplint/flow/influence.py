@@ -20,22 +20,29 @@ def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]
     back = {n for n, block in enumerate(graph.blocks) if wanted and any(after[e.target] >> n & 1 for e in block.edges)}
     found: dict[int, bool] = dict.fromkeys(back, False)
     pending = list(wanted | back)
+    controlled = {number: _controlled(graph, number, after) for number in branching}
     while pending:
         dependent = pending.pop()
         for number in branching:
-            block = graph.blocks[number]
             if number in found and (found[number] or dependent not in wanted):
                 continue
             if number in endless:
                 found[number] = True
                 continue
-            follows = any(after[edge.target] >> dependent & 1 for edge in block.edges)
-            if follows and not (after[number] >> dependent & 1 and number != dependent):
+            if controlled[number][dependent >> 3] >> (dependent & 7) & 1:
                 if number not in found:
                     pending.append(number)
                 found[number] = dependent in wanted or found.get(number, False)
     kinds = (EdgeKind.BRANCH, EdgeKind.CASE)
     return {n: found[n] for n in sorted(found) if any(edge.kind in kinds for edge in graph.blocks[n].edges)}
+
+
+def _controlled(graph: Graph, number: int, after: list[int]) -> bytes:
+    """The blocks, as bits, that surely follow one of the outcomes of a branching block, but not the block itself."""
+    follow = 0
+    for edge in graph.blocks[number].edges:
+        follow |= after[edge.target]
+    return (follow & ~(after[number] & ~(1 << number))).to_bytes(len(graph.blocks) // 8 + 1, "little")
 
 
 def _postdominators(graph: Graph) -> list[int]:

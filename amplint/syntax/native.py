@@ -21,7 +21,9 @@ def lower_natively(program: str) -> tree.Module:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise UncertainError from None
     text = Geometry(program)
-    body = NativeStatements(text).each(parsed.body)
+    visitors = NativeStatements(text)
+    body = visitors.each(parsed.body)
+    visitors.forget()
     comments = tuple(
         tree.Comment(span, comment, not text.lines[span.line - 1][: span.column].strip())
         for span, comment in text.comments()

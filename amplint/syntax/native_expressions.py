@@ -45,6 +45,10 @@ class NativeExpressions:
             raise UncertainError
         return visitor(node)
 
+    def forget(self) -> None:
+        """Let go of the methods, which hold their object, so that it and the text are freed at once."""
+        self._visitors.clear()
+
     def optional(self, node: ast.AST | None) -> Any:
         """The lowered node, or None for None."""
         return None if node is None else self.visit(node)

@@ -46,6 +46,9 @@ def tree(folder: Path, files: int, functions: int = 3) -> None:
 
 def plain_tree(folder: Path, files: int) -> None:
     """A tree in which torch is used and mixed precision is not."""
-    body = program(6).replace("scaler", "helper").replace("torch.autocast", "torch.device").replace("amp", "app")
+    words = {"scaler": "helper", "unscale_": "undo", "torch.autocast": "torch.device", "amp": "app"}
+    body = program(6)
+    for word, other in words.items():
+        body = body.replace(word, other)
     for number in range(files):
         (folder / f"plain_{number}.py").write_text(body, encoding="utf-8")
