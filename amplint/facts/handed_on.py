@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.uses import Role, Use
 from amplint.knowledge import torch_api
 from amplint.knowledge.torch_api import Api
-from amplint.model.tree import Attribute, Expr, Module, Name
+from amplint.model.tree import Attribute, Constant, Expr, If, Module, Name, Node
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -37,14 +37,21 @@ def _api_behind(canonical: str, facts: "Facts") -> Api | None:
         bindings = owner.names.bindings(owner.module).get(name, ()) if owner is not None else ()
         if owner is None or len(bindings) != 1 or bindings[0].kind != "import" or bindings[0].canonical is None:
             return None
-        statement = owner.index.statement(bindings[0].node)
-        if not isinstance(owner.index.parents[statement], Module):
+        if not _is_unconditional(owner, bindings[0].node):
             return None
         facts, canonical = owner, bindings[0].canonical
         api = torch_api.api(canonical)
         if api is not None:
             return api
     return None
+
+
+def _is_unconditional(facts: "Facts", node: Node) -> bool:
+    """Whether an import of a module runs whatever is asked there."""
+    holder = facts.index.parents[facts.index.statement(node)]
+    while isinstance(holder, If) and isinstance(holder.test, Constant) and holder.test.value is True:
+        holder = facts.index.parents[holder]
+    return isinstance(holder, Module)
 
 
 def _root(expr: Expr) -> Name | None:
