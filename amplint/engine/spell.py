@@ -13,7 +13,6 @@ from amplint.model.tree import (
     Block,
     ClassDef,
     Comprehension,
-    Constant,
     FunctionDef,
     Lambda,
     Module,
@@ -21,6 +20,7 @@ from amplint.model.tree import (
     Node,
     Try,
     With,
+    is_none,
     walk,
 )
 from amplint.rewrite.spelling import is_loaded
@@ -128,13 +128,9 @@ def _imported(found: tuple[Binding, ...]) -> str | None:
     """What a name is imported as, where nothing else but None (for a package that is missing) is bound to it."""
     targets = {binding.canonical for binding in found if binding.kind == "import"}
     others = [binding for binding in found if binding.kind != "import"]
-    if len(targets) != 1 or not all(_is_none(binding) for binding in others):
+    if len(targets) != 1 or not all(is_none(binding.value) for binding in others):
         return None
     return targets.pop()
-
-
-def _is_none(binding: Binding) -> bool:
-    return isinstance(binding.value, Constant) and binding.value.value is None
 
 
 def _reaches(base: str, dotted: str) -> bool:

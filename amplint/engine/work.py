@@ -43,10 +43,6 @@ def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wa
     return outcomes
 
 
-def _session(setup: Setup, project: Project, wanted: Wanted) -> Session:
-    return Session(setup, project, Shelf(wanted.lowered), unsaved=wanted.unsaved)
-
-
 def _outcome(session: Session, reading: Reading) -> Outcome:
     """What one file gives."""
     outcome = Outcome(reading.file.path, reading.file.display)
@@ -114,7 +110,8 @@ def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wan
     outcomes: list[Outcome] = []
 
     def fill() -> None:
-        outcomes.extend(_fixed(_session(setup, project, wanted), readings, wanted))
+        session = Session(setup, project, Shelf(wanted.lowered), unsaved=wanted.unsaved)
+        outcomes.extend(_fixed(session, readings, wanted))
 
     problems = _faults(fill, readings[0].file.display)
     if problems:

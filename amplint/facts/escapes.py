@@ -6,7 +6,7 @@ Goes by mention alone and by the names of methods; which objects are scalers and
 from typing import TYPE_CHECKING
 
 from amplint.facts.callers import bind
-from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, Node, last_name, own_nodes
+from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, last_name, own_nodes, root_of
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -46,7 +46,8 @@ def keeps(home: "Facts", function: FunctionDef, call: Call, has_self: bool, dept
 
 
 def _lets_go(home: "Facts", call: Call, names: set[str], depth: int) -> bool:
-    is_method = isinstance(call.func, Attribute) and _root(call.func.value) in names
+    root = root_of(call.func)
+    is_method = isinstance(call.func, Attribute) and root is not None and root.id in names
     if is_method and any(part in last_name(call.func) for part in TOUCHING):
         return True
     if not any(isinstance(argument.value, Name) and argument.value.id in names for argument in call.args):
@@ -58,9 +59,3 @@ def _lets_go(home: "Facts", call: Call, names: set[str], depth: int) -> bool:
     if target is None or not isinstance(target[1], FunctionDef) or not depth:
         return True
     return not keeps(target[0], target[1], call, has_self=False, depth=depth - 1)
-
-
-def _root(node: Node) -> str:
-    while isinstance(node, Attribute):
-        node = node.value
-    return node.id if isinstance(node, Name) else ""

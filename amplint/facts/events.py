@@ -28,6 +28,7 @@ from amplint.model.tree import (
     Node,
     Unary,
     WithItem,
+    is_none,
     last_name,
     walk,
 )
@@ -148,7 +149,7 @@ class Events:
         if method == "zero_grad":
             yield Happening(EventKind.ZERO, None, (optimizer,))
         elif method == "step":
-            is_closed = any(not _is_none(argument) for argument in call.args)
+            is_closed = any(not is_none(argument.value) for argument in call.args)
             yield Happening(EventKind.FORGET if is_closed else EventKind.DIRECT_STEP, None, (optimizer,))
         elif any(part in method for part in TOUCHING):
             yield Happening(EventKind.FORGET, None, (optimizer,))
@@ -246,13 +247,9 @@ def _is_part(whole: Term, part: object) -> bool:
     return False
 
 
-def _is_none(argument: Argument) -> bool:
-    return isinstance(argument.value, Constant) and argument.value.value is None
-
-
 def _is_gradient_argument(argument: Argument) -> bool:
     """`backward(torch.ones_like(y))`, `backward(gradient=g)`: not a framework's `backward(loss)`."""
-    if argument.name is not None or _is_none(argument):
+    if argument.name is not None or is_none(argument.value):
         return True
     return isinstance(argument.value, Call) and last_name(argument.value.func).startswith(("ones", "tensor", "full"))
 

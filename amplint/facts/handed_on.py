@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.uses import Role, Use
 from amplint.knowledge import torch_api
 from amplint.knowledge.torch_api import Api
-from amplint.model.tree import Attribute, Constant, Expr, If, Module, Name, Node
+from amplint.model.tree import Constant, If, Module, Node, root_of
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -20,7 +20,7 @@ _MOST_HANDS = 4
 def handed_on(facts: "Facts") -> Iterator[Use]:
     """The calls of a module whose callee is an API that came through other modules of the project."""
     for call in facts.index.calls:
-        root = _root(call.func)
+        root = root_of(call.func)
         canonical = facts.names.canonical(call.func) if root is not None else None
         if root is None or canonical is None or torch_api.api(canonical) is not None:
             continue
@@ -52,9 +52,3 @@ def _is_unconditional(facts: "Facts", node: Node) -> bool:
     while isinstance(holder, If) and isinstance(holder.test, Constant) and holder.test.value is True:
         holder = facts.index.parents[holder]
     return isinstance(holder, Module)
-
-
-def _root(expr: Expr) -> Name | None:
-    while isinstance(expr, Attribute):
-        expr = expr.value
-    return expr if isinstance(expr, Name) else None

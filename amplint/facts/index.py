@@ -5,23 +5,32 @@ from functools import cached_property
 
 from amplint.model.span import Span
 from amplint.model.tree import (
+    AnnAssign,
+    Assign,
+    AugAssign,
     Block,
     Call,
     ClassDef,
     Comprehension,
+    Delete,
     ExceptHandler,
     For,
     FunctionDef,
+    Generator,
     If,
     Lambda,
+    List,
     Match,
     MatchCase,
     Module,
+    NamedExpr,
     Node,
     Stmt,
     Try,
+    Tuple,
     While,
     With,
+    WithItem,
     Yield,
     children,
     own_nodes,
@@ -137,6 +146,18 @@ class Index:
             if isinstance(block, tuple) and statement in block:
                 return holder, block
         raise LookupError("a statement outside every block")
+
+    def is_target(self, node: Node) -> bool:
+        """Whether something is bound to a name or an attribute where it stands, in a pair or alone, or deleted."""
+        match self.parents.get(node):
+            case Assign() as around:
+                return node in around.targets
+            case AugAssign() | AnnAssign() | For() | Generator() | NamedExpr() | WithItem() as around:
+                return around.target is node
+            case Tuple() | List() as around:
+                return self.is_target(around)
+            case around:
+                return isinstance(around, Delete)
 
     def innermost(self, span: Span) -> Node:
         """The smallest node that covers a span."""

@@ -22,6 +22,7 @@ from amplint.model.tree import (
     Stmt,
     With,
     Yield,
+    is_none,
     own_nodes,
     walk,
 )
@@ -195,7 +196,7 @@ def autocast(made: Construction) -> Autocast:
     dtypes: frozenset[str | None]
     if dtype_argument is not None:
         dtypes = dtype_names(made.home(dtype_argument), dtype_argument.value)
-        if None in dtypes and _is_none(dtype_argument.value):
+        if None in dtypes and is_none(dtype_argument.value):
             dtypes = frozenset({known.DEFAULT_DTYPES.get(device or "")})
     else:
         dtypes = frozenset({None if made.has_star else known.DEFAULT_DTYPES.get(device or "")})
@@ -255,10 +256,6 @@ def _device(expr: Expr) -> str | None:
     if isinstance(expr, Constant) and isinstance(expr.value, str):
         return expr.value.partition(":")[0]
     return None
-
-
-def _is_none(expr: Expr) -> bool:
-    return isinstance(expr, Constant) and expr.value is None
 
 
 def _is_false(expr: Expr) -> bool:

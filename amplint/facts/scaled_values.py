@@ -13,7 +13,6 @@ from amplint.facts.spelling import spelled
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.model.tree import (
-    AnnAssign,
     Argument,
     Assign,
     Attribute,
@@ -21,13 +20,10 @@ from amplint.model.tree import (
     Binary,
     Call,
     Constant,
-    Delete,
     Dict,
     Expr,
     ExprStmt,
-    For,
     FunctionDef,
-    Generator,
     JoinedString,
     Lambda,
     List,
@@ -37,7 +33,6 @@ from amplint.model.tree import (
     Node,
     Return,
     Tuple,
-    WithItem,
     last_name,
     walk,
 )
@@ -77,41 +72,25 @@ class ScaledValue:
         """Where its name is read while it surely holds the scaled value."""
         if not self.name:
             return []
-        return list(self._read_names()) if self.is_only else list(self._read_behind())
+        return list(self._reads_in(self.function) if self.is_only else self._reads_behind())
 
-    def _read_names(self) -> Iterator[Expr]:
-        for node in walk(self.function):
-            if isinstance(node, Name | Attribute) and spelled(node) == self.name and not self.is_target(node):
+    def _reads_in(self, root: Node) -> Iterator[Expr]:
+        index = self.home.index
+        for node in walk(root):
+            if isinstance(node, Name | Attribute) and spelled(node) == self.name and not index.is_target(node):
                 yield node
 
-    def _read_behind(self) -> Iterator[Expr]:
-        assignment = self.home.index.statement(self.call)
-        _, block = self.home.index.block(assignment)
+    def _reads_behind(self) -> Iterator[Expr]:
+        index = self.home.index
+        assignment = index.statement(self.call)
+        _, block = index.block(assignment)
         for statement in block[block.index(assignment) + 1 :]:
-            rebound = any(self.is_target(node) for node in walk(statement) if spelled(node) == self.name)
-            if rebound and not isinstance(statement, Assign | AugAssign):
+            is_rebound = any(spelled(node) == self.name and index.is_target(node) for node in walk(statement))
+            if is_rebound and not isinstance(statement, Assign | AugAssign):
                 return
-            yield from (node for node in self._read_names() if self._is_within(node, statement))
-            if rebound:
+            yield from self._reads_in(statement)
+            if is_rebound:
                 return
-
-    def _is_within(self, node: Node, statement: Node) -> bool:
-        return node is statement or statement in self.home.index.ancestors(node)
-
-    def is_target(self, name: Node) -> bool:
-        """Whether something is bound to a name where it stands, in a pair or alone."""
-        around = self.home.index.parents.get(name)
-        match around:
-            case Assign():
-                return name in around.targets
-            case AugAssign() | AnnAssign() | For() | Generator() | NamedExpr() | WithItem():
-                return around.target is name
-            case Tuple() | List():
-                return self.is_target(around)
-            case Delete():
-                return True
-            case _:
-                return False
 
     def backward_of_the_plain_loss(self) -> Call | None:
         """`loss.backward()` behind `scaler.scale(loss)`."""

@@ -26,12 +26,10 @@ from amplint.model.tree import (
     FunctionDef,
     If,
     IfExp,
-    List,
     Name,
     Node,
     Return,
     Try,
-    Tuple,
     While,
     own_nodes,
     walk,
@@ -160,17 +158,9 @@ def outermost(facts: "Facts", creation: Creation) -> For | While | None:
         found = loop
     target = spelled(statement.targets[0])
     needed = {node.id for argument in creation.call.args for node in walk(argument) if isinstance(node, Name)}
-    bound = [spelled(node) for node in walk(found) if isinstance(node, Name | Attribute) and _is_target(facts, node)]
+    names = (node for node in walk(found) if isinstance(node, Name | Attribute))
+    bound = [spelled(node) for node in names if facts.index.is_target(node)]
     return found if bound.count(target) == 1 and needed.isdisjoint(bound) else None
-
-
-def _is_target(facts: "Facts", node: Node) -> bool:
-    around = facts.index.parents.get(node)
-    if isinstance(around, Tuple | List):
-        return _is_target(facts, around)
-    if isinstance(around, Assign):
-        return node in around.targets
-    return getattr(around, "target", None) is node
 
 
 def _makes_optimizer(facts: "Facts", where: Node) -> bool:

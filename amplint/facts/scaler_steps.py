@@ -11,7 +11,7 @@ from amplint.facts.protocol import Reading
 from amplint.facts.roles import called_names
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, FunctionDef, Lambda, Name, Node
+from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, FunctionDef, Lambda, Name, Node, is_none
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -81,15 +81,11 @@ def _is_function(facts: "Facts", expr: Expr) -> bool:
 
 def _needs_closure(reading: Reading, step: Step, call: Call) -> bool:
     """Whether the optimizer is certainly LBFGS, and nothing beside it is given."""
-    if len(call.args) > 1 and not all(_is_none(argument) for argument in call.args[1:]):
+    if len(call.args) > 1 and not all(is_none(argument.value) for argument in call.args[1:]):
         return False
     made = reading.scene.origins(call.args[0].value, step.frame)
     names = [called_names(origin) for origin in made]
     return bool(names) and all(name == {LBFGS} for name in names)
-
-
-def _is_none(argument: Argument) -> bool:
-    return isinstance(argument.value, Constant) and argument.value.value is None
 
 
 def _raises(argument: Argument) -> bool:

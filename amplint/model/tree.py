@@ -565,3 +565,15 @@ def dotted(node: Node) -> str | None:
 def last_name(node: Node) -> str:
     """`c` of `a.b.c`, also where `a` is no name; `a` of a name alone; '' for others."""
     return node.attr if isinstance(node, Attribute) else node.id if isinstance(node, Name) else ""
+
+
+def root_of(node: Node) -> Name | None:
+    """The `a` of `a.b.c`, None where the chain does not begin with a name."""
+    while isinstance(node, Attribute):
+        node = node.value
+    return node if isinstance(node, Name) else None
+
+
+def is_none(node: Node | None) -> bool:
+    """Whether an expression is a written `None`; nothing written is none."""
+    return isinstance(node, Constant) and node.value is None

@@ -66,7 +66,8 @@ def _fix(value: ScaledValue, place: Node) -> Fix | None:
     plain, index = value.loss, value.home.index
     if not isinstance(plain, Name) or not value.is_only or isinstance(place, Return):
         return None
-    targets = [n for n in walk(value.function) if isinstance(n, Name) and n.id == plain.id and value.is_target(n)]
+    names = (node for node in walk(value.function) if isinstance(node, Name) and node.id == plain.id)
+    targets = [name for name in names if value.home.index.is_target(name)]
     uses = [use for use in value.uses() if use is place or place in index.ancestors(use)]
     if len(targets) != 1 or targets[0].span > value.call.span or len(uses) != 1:
         return None
