@@ -92,8 +92,8 @@ def _session(root: Path, files: Files, options: Mapping[str, object]) -> tuple[S
     _write(root, files)
     setup = Setup(Resolver(options, root), root)
     setup.check_selectors()
-    named = {root / name: name for name in files}
+    named = {str(root / name): name for name in files}
     concerned = tuple(root / name for name, raw in files.items() if may_concern(raw))
     session = Session(setup, Project(named, (root,), concerned))
-    sources = {path: source_from_bytes(path.read_bytes(), named[path]) for path in concerned}
+    sources = {path: source_from_bytes(path.read_bytes(), named[str(path)]) for path in concerned}
     return session, sources

@@ -44,7 +44,7 @@ def described(path: Path) -> Iterator[str]:
     place = cwd / path
     try:
         source = read_source(place, str(path))
-        session = Session(Setup(Resolver({}, cwd), cwd), Project({place: str(path)}))
+        session = Session(Setup(Resolver({}, cwd), cwd), Project({str(place): str(path)}))
         facts = session.linker.facts_for(place, source)
     except (SourceError, SyntaxFaultError) as error:
         raise UsageError(f"{path}: {error}") from error

@@ -1,8 +1,11 @@
 """Path patterns in the dialect of .gitignore, without negation; knows no file system."""
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
+
+_ANYWHERE = "(?:.*/)?"
 
 
 class Globs:
@@ -10,17 +13,36 @@ class Globs:
 
     def __init__(self, patterns: Sequence[str], root: PurePath) -> None:
         self.root = root
-        body = "|".join(_regex(pattern) for pattern in patterns)
-        self._itself = re.compile(body) if patterns else None
-        self._or_below = re.compile(f"(?:{body})(?:/.*)?") if patterns else None
+        self._or_below = _any(map(_regex, patterns), "(?:/.*)?")
+        # A walk asks about names by the thousand, and most patterns need to see nothing else of a path.
+        self._names = _any(_regex(item).removeprefix(_ANYWHERE) for item in patterns if not _is_of_paths(item))
+        self._paths = _any(_regex(item) for item in patterns if _is_of_paths(item))
 
     def match(self, path: PurePath) -> bool:
         """Whether a path (absolute, or relative to the root), or a folder above it within the root, matches."""
         return self._or_below is not None and self._or_below.fullmatch(relative_to(path, self.root)) is not None
 
-    def match_itself(self, path: PurePath) -> bool:
-        """Whether a path matches, whatever the folders above it do."""
-        return self._itself is not None and self._itself.fullmatch(relative_to(path, self.root)) is not None
+    def test_in(self, folder: str) -> Callable[[str], bool]:
+        """A test of names in an absolute folder: whether one matches, whatever the folders above it do."""
+        inside = os.path.join(self.root, "")
+        prefix = os.path.join(folder, "")[len(inside) :] if folder.startswith(inside) else ""
+        prefix = prefix.replace(os.sep, "/")
+        names, paths = self._names, self._paths
+        if paths is None:
+            return lambda name: names is not None and names.fullmatch(name) is not None
+        return lambda name: (
+            (names is not None and names.fullmatch(name) is not None) or paths.fullmatch(prefix + name) is not None
+        )
+
+
+def _is_of_paths(pattern: str) -> bool:
+    """Whether a pattern needs more of a path than its last name."""
+    return "/" in pattern.strip().rstrip("/").removeprefix("./") or "**" in pattern
+
+
+def _any(expressions: Iterable[str], end: str = "") -> re.Pattern[str] | None:
+    body = "|".join(expressions)
+    return re.compile(f"(?:{body}){end}") if body else None
 
 
 def relative_to(path: PurePath, root: PurePath) -> str:
@@ -38,11 +60,11 @@ def _regex(pattern: str) -> str:
     body = pattern.strip().rstrip("/").removeprefix("./")
     anchored = "/" in body
     body = body.lstrip("/")
-    parts: list[str] = [] if anchored else ["(?:.*/)?"]
+    parts: list[str] = [] if anchored else [_ANYWHERE]
     index = 0
     while index < len(body):
         if body.startswith("**/", index):
-            parts.append("(?:.*/)?")
+            parts.append(_ANYWHERE)
             index += 3
         elif body.startswith("**", index):
             parts.append(".*")

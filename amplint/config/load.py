@@ -3,7 +3,7 @@
 One file decides; another has a say only where that file extends it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,10 @@ class Resolved:
     excludes: tuple[Globs, ...]
     origins: Mapping[str, str]
 
-    def is_excluded(self, path: Path) -> bool:
-        """Whether the excludes name a path itself."""
-        return any(globs.match_itself(path) for globs in self.excludes)
+    def excluded_in(self, folder: str) -> Callable[[str], bool]:
+        """A test of names in an absolute folder: whether the excludes name one itself."""
+        tests = [globs.test_in(folder) for globs in self.excludes]
+        return tests[0] if len(tests) == 1 else lambda name: any(test(name) for test in tests)
 
     def origin(self, name: str) -> str:
         """Where an option was set, as the beginning of a message about it; empty for the command line."""

@@ -1,7 +1,8 @@
 """The lowest torch that a project promises to run on, from its own dependency lists; installs and runs nothing."""
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ _BOUND = re.compile(r"(?P<sign>===|[<>=!~]=|[<>=^])\s*v?(?P<major>\d+)(?:\.(?P<m
 ASSUMED: Version = (2, 4)
 # The first torch with automatic mixed precision: what an upper bound alone allows down to.
 _FIRST_WITH_AMP: Version = (1, 6)
-_ROOT_MARKS = (".git", "pyproject.toml", "setup.cfg", "setup.py")
+_ROOT_MARKS = frozenset({".git", "pyproject.toml", "setup.cfg", "setup.py"})
 
 
 def parse_version(text: str, origin: str = "") -> Version:
@@ -50,18 +51,47 @@ def lower_bound(requirement: str) -> Version | None:
     return lowest
 
 
-def project_torch(directory: Path) -> Version | None:
-    """The lowest torch of the project that a folder belongs to.
+class ProjectTorch:
+    """The lowest torch of the projects that folders belong to, each folder looked into once."""
 
-    Looks into the folder and those above it, up to the project's root; the first list that bounds torch decides.
-    """
-    for folder in (directory, *directory.parents):
-        for found in (_from_pyproject, _from_requirements, _from_setup_cfg, _from_environment):
-            version = _lowest(found(folder))
-            if version is not None:
-                return version
-        if any((folder / mark).exists() for mark in _ROOT_MARKS):
-            return None
+    def __init__(self) -> None:
+        self._found: dict[Path, Version | None] = {}
+
+    def of(self, directory: Path) -> Version | None:
+        """Looks into the folder and those above it, up to the project's root; the first list that bounds torch decides.
+
+        None where no list does.
+        """
+        if directory not in self._found:
+            names = _names(directory)
+            version = _stated(directory, names)
+            if version is None and not names & _ROOT_MARKS and directory.parent != directory:
+                version = self.of(directory.parent)
+            self._found[directory] = version
+        return self._found[directory]
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
+
+
+def _stated(folder: Path, names: set[str]) -> Version | None:
+    """What the dependency lists in one folder say."""
+    requirements = [name for name in sorted(names) if name.startswith("requirements") and name.endswith(".txt")]
+    kinds: tuple[tuple[Sequence[str], Callable[[str], Iterable[str]]], ...] = (
+        (("pyproject.toml",), _from_pyproject),
+        (requirements, str.splitlines),
+        (("setup.cfg",), _from_setup_cfg),
+        (("environment.yml", "environment.yaml"), str.splitlines),
+    )
+    for lists, lines in kinds:
+        texts = [_read(folder / name) for name in lists if name in names]
+        version = _lowest(line for text in texts if "torch" in text for line in lines(text))
+        if version is not None:
+            return version
     return None
 
 
@@ -77,10 +107,7 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _from_pyproject(folder: Path) -> Iterator[str]:
-    text = _read(folder / "pyproject.toml")
-    if "torch" not in text:
-        return
+def _from_pyproject(text: str) -> Iterator[str]:
     import tomllib
 
     try:
@@ -101,18 +128,6 @@ def _texts(value: Any) -> Iterator[str]:
         yield from (item for item in value if isinstance(item, str))
 
 
-def _from_requirements(folder: Path) -> Iterator[str]:
-    for path in sorted(folder.glob("requirements*.txt")):
-        yield from _read(path).splitlines()
-
-
-def _from_setup_cfg(folder: Path) -> Iterator[str]:
-    text = _read(folder / "setup.cfg")
-    if "torch" in text:
-        for line in text.splitlines():
-            yield line.partition("install_requires")[2].lstrip(" =") or line
-
-
-def _from_environment(folder: Path) -> Iterator[str]:
-    for name in ("environment.yml", "environment.yaml"):
-        yield from _read(folder / name).splitlines()
+def _from_setup_cfg(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        yield line.partition("install_requires")[2].lstrip(" =") or line

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from amplint import __version__
 from amplint.source.discover import CACHE_FOLDER
@@ -33,8 +33,7 @@ def digest(data: bytes | str) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """A file as it was read: size in bytes, time of change in ns, digest, whether it may concern AMP."""
 
     size: int
@@ -43,13 +42,19 @@ class Stamp:
     concerns: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """The outcome of a file as JSON, the files looked at for it, and a digest of what it imports."""
 
     outcome: Any
     uses: tuple[str, ...]
     imports: str
+
+
+class Names(NamedTuple):
+    """The names in a folder: when one of them changed last, in ns, and a digest of those that matter to imports."""
+
+    time: int
+    digest: str
 
 
 @dataclass
@@ -60,106 +65,124 @@ class Cache:
     began: float = field(default_factory=time.time)
     stamps: dict[str, Stamp] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
-    _folders: dict[str, str] = field(default_factory=dict)
+    _folders: dict[str, Names] = field(default_factory=dict)
     _known: dict[str, Stamp] = field(default_factory=dict)
     _fingerprint: str = ""
+    _is_new: bool = True
 
     def load(self) -> None:
         """Read what the last run left; nothing where there is none that can be read."""
         try:
             stored = json.loads(self.path.read_bytes())
             self._known = {path: Stamp(*stamp) for path, stamp in stored["stamps"].items()}
-            self.entries = {path: Entry(o, tuple(uses), i) for path, (o, uses, i) in stored["entries"].items()}
-            self._folders, self._fingerprint = dict(stored["folders"]), str(stored["fingerprint"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            self._folders = {path: Names(*names) for path, names in stored["folders"].items()}
+            paths = list(self._known)
+            self.entries = {
+                path: Entry(outcome, tuple([paths[use] for use in uses]), imports)
+                for path, (outcome, uses, imports) in stored["entries"].items()
+            }
+            self._fingerprint = str(stored["fingerprint"])
+            self._is_new = False
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
             self._known, self.entries, self._folders = {}, {}, {}
 
     def accept(self, decisive: Iterable[str]) -> None:
         """Forget all outcomes where anything decisive for all of them changed: this, the version, names in folders."""
         fingerprint = digest("\0".join((__version__, sys.version, _own_digest(), *decisive)))
-        is_same = fingerprint == self._fingerprint
-        if not is_same or any(_names(folder) != names for folder, names in self._folders.items()):
+        if fingerprint != self._fingerprint or any(not self._has_same_names(folder) for folder in self._folders):
+            self._is_new = True
             self.entries, self._folders = {}, {}
         self._fingerprint = fingerprint
 
-    def known(self, path: Path) -> Stamp | None:
+    def _has_same_names(self, folder: str) -> bool:
+        known = self._folders[folder]
+        now = _changed(folder)
+        if now == known.time:
+            return True
+        self._is_new = True
+        return _names(folder) == known.digest
+
+    def known(self, path: str) -> Stamp | None:
         """The stamp of a file that is certainly as it was; None where it has to be read."""
-        stamp = self._known.get(str(path))
+        stamp = self._known.get(path)
         if stamp is None:
             return None
         try:
             status = os.stat(path)
         except OSError:
             return None
-        if (status.st_size, status.st_mtime_ns) != (stamp.size, stamp.time):
+        if status.st_mtime_ns != stamp.time or status.st_size != stamp.size:
             return None
-        self.stamps[str(path)] = stamp
+        self.stamps[path] = stamp
         return stamp
 
-    def read(self, path: Path, data: bytes, concerns: bool) -> None:
+    def read(self, path: str, data: bytes, concerns: bool) -> None:
         """Note a file that was read. data are its bytes."""
         with suppress(OSError):
             status = os.stat(path)
-            self.stamps[str(path)] = Stamp(status.st_size, status.st_mtime_ns, digest(data), concerns)
+            self.stamps[path] = Stamp(status.st_size, status.st_mtime_ns, digest(data), concerns)
 
     def is_same(self, path: str) -> bool:
         """Whether a file has the bytes that it had in the last run."""
         now, last = self._stamp(path), self._known.get(path)
-        return now is not None and last is not None and now.digest == last.digest
+        return now is not None and last is not None and (now is last or now.digest == last.digest)
 
     def _stamp(self, path: str) -> Stamp | None:
         """The file as it is now; None where it cannot be read."""
-        now = self.stamps.get(path) or self.known(Path(path))
+        now = self.stamps.get(path) or self.known(path)
         if now is None:
             with suppress(OSError):
                 data = Path(path).read_bytes()
-                self.read(Path(path), data, may_concern(data))
+                self.read(path, data, may_concern(data))
         return self.stamps.get(path)
 
     def valid(self, imports: Mapping[str, str]) -> dict[str, Any]:
         """The outcomes that still hold, by path. imports are the digests of imports of the files that changed."""
+        before = self.entries
         for path, now in imports.items():
             entry = self.entries.get(path)
             if entry is None or entry.imports != now:
                 self.entries = {}
-        held = {
+        used = {path for entry in self.entries.values() for path in entry.uses}
+        changed = {path for path in used.union(self.entries) if not self.is_same(path)}
+        self.entries = {
             path: entry
             for path, entry in self.entries.items()
-            if all(self.is_same(used) for used in (path, *entry.uses))
+            if path not in changed and changed.isdisjoint(entry.uses)
         }
-        self.entries = held
-        return {path: entry.outcome for path, entry in held.items()}
+        self._is_new |= len(self.entries) != len(before)
+        return {path: entry.outcome for path, entry in self.entries.items()}
 
     def add(self, path: str, outcome: Any, uses: Iterable[str], imports: str) -> None:
         """Keep the outcome of a file."""
+        self._is_new = True
         self.entries[path] = Entry(outcome, tuple(uses), imports)
         for used in uses:
             self._stamp(used)
 
     def save(self, folders: Iterable[Path]) -> None:
         """Leave this run's memory for the next one, whole or not at all; a folder that refuses it is no error."""
-        names = self._folders | {str(folder): _names(str(folder)) for folder in folders}
-        limit = int((self.began - _RACY_SECONDS) * 1e9)
-        stored = {
-            "fingerprint": self._fingerprint,
-            "folders": names,
-            "stamps": {
-                path: [stamp.size, stamp.time if stamp.time < limit else -1, stamp.digest, stamp.concerns]
-                for path, stamp in self.stamps.items()
-            },
-            "entries": {path: [entry.outcome, entry.uses, entry.imports] for path, entry in self.entries.items()},
-        }
         with suppress(OSError):
-            _make_folder(self.path.parent)
-            temporary = self.path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}.tmp")
-            try:
-                with temporary.open("x", encoding="utf-8") as stream:
-                    json.dump(stored, stream, separators=(",", ":"))
-                os.replace(temporary, self.path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
-            _forget_oldest(self.path.parent)
+            if self._is_new or self.stamps != self._known:
+                _write(self.path, self._stored(map(str, folders)))
+            else:
+                os.utime(self.path)
+
+    def _stored(self, folders: Iterable[str]) -> dict[str, Any]:
+        limit = int((self.began - _RACY_SECONDS) * 1e9)
+        names = {folder: Names(_changed(folder), _names(folder)) for folder in {*self._folders, *folders}}
+        numbers = {path: number for number, path in enumerate(self.stamps)}
+        return {
+            "fingerprint": self._fingerprint,
+            "folders": {folder: now if now.time < limit else now._replace(time=-1) for folder, now in names.items()},
+            "stamps": {path: now if now.time < limit else now._replace(time=-1) for path, now in self.stamps.items()},
+            "entries": {
+                path: [outcome, [numbers[use] for use in uses], imports]
+                for path, (outcome, uses, imports) in self.entries.items()
+                # What cannot be read now cannot be compared later.
+                if all(use in numbers for use in uses)
+            },
+        }
 
 
 def cache_for(root: Path, arguments: Iterable[str]) -> Cache:
@@ -171,9 +194,25 @@ def cache_for(root: Path, arguments: Iterable[str]) -> Cache:
 
 def _own_digest() -> str:
     """Sizes and times of amplint's own files: an edited installation must not trust what it found before."""
-    package = Path(__file__).parent.parent
-    files = sorted(package.rglob("*.py"))
-    return digest(repr([(path.name, (s := path.stat()).st_size, s.st_mtime_ns) for path in files]))
+    found: list[tuple[str, int, int]] = []
+    waiting = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append((entry.path, status.st_size, status.st_mtime_ns))
+                elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return digest(repr(sorted(found)))
+
+
+def _changed(folder: str) -> int:
+    """When a name in a folder changed last, in ns; -2, which is kept of no folder that exists, where it is gone."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return -2
 
 
 def _names(folder: str) -> str:
@@ -183,6 +222,20 @@ def _names(folder: str) -> str:
     except OSError:
         return ""
     return digest("\0".join(names))
+
+
+def _write(path: Path, stored: dict[str, Any]) -> None:
+    """Put the memory in its place, whole or not at all. Raises OSError."""
+    _make_folder(path.parent)
+    temporary = path.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8") as stream:
+            stream.write(json.dumps(stored, separators=(",", ":")))
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _forget_oldest(path.parent)
 
 
 def _make_folder(folder: Path) -> None:

@@ -27,13 +27,13 @@ from amplint.syntax.parse import parse, second_reading
 class Surroundings:
     """What a linker knows of a run.
 
-    named maps the files of the run to their paths as the user gave them; walked are the folders that it looked
+    named maps the places of the run's files to their paths as the user gave them; walked are the folders that it looked
     through; settings and source_roots say what holds in a folder; project_files finds the files of a project that may
     concern AMP.
     """
 
     cwd: Path
-    named: Mapping[Path, str]
+    named: Mapping[str, str]
     settings: Callable[[Path], CheckSettings]
     source_roots: Callable[[Path], tuple[Path, ...]]
     project_files: Callable[[Path], Iterable[Path]]
@@ -45,7 +45,7 @@ class Surroundings:
 
     def shown(self, path: Path) -> str:
         """The path of a file as the user gave it or would."""
-        named = self.named.get(path)
+        named = self.named.get(str(path))
         if named is not None:
             return named
         return str(path.relative_to(self.cwd) if path.is_relative_to(self.cwd) else path)

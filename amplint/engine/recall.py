@@ -5,12 +5,15 @@ Knows what an outcome depends on; how it is kept is for the cache.
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from amplint.engine.cache import Cache, cache_for, digest
+from amplint.engine.codec import CodecError, decode, encode
 from amplint.engine.imports import imports_in
 from amplint.engine.outcome import Outcome, Reading
 from amplint.engine.setup import Setup
 from amplint.source.discover import FoundFile
+from amplint.source.suppress import Silenced
 from amplint.source.text import SourceError, read_bytes, source_from_bytes
 
 
@@ -29,27 +32,25 @@ def recalled(
     folders = sorted({reading.file.path.parent for reading in readings})
     cache.accept(
         (
-            *(f"{file.path}\n{file.display}" for file in files),
-            *(str(reading.file.path) for reading in readings),
+            *(f"{file.place}\n{file.display}" for file in files),
+            *(reading.file.place for reading in readings),
             *(f"{folder}\n{setup.fingerprint(folder)}" for folder in folders),
         )
     )
-    changed = [reading for reading in readings if not cache.is_same(str(reading.file.path))]
-    held = cache.valid({str(reading.file.path): _imports_of(reading) for reading in changed})
-    shown = {file.display: file.path for file in files}
-    found: dict[Path, Outcome] = {}
+    changed = [reading for reading in readings if not cache.is_same(reading.file.place)]
+    held = cache.valid({reading.file.place: _imports_of(reading) for reading in changed})
     if not held:
-        return found
-    from amplint.engine.codec import CodecError, decode
-
+        return {}
+    shown = {file.display: file.place for file in files}
+    found: dict[Path, Outcome] = {}
     for reading in readings:
-        stored = held.get(str(reading.file.path))
-        if stored is None:
+        if reading.file.place not in held:
             continue
         try:
-            found[reading.file.path] = _outcome(reading.file, decode(stored), shown, setup.cwd)
+            outcome = _outcome(reading.file, held[reading.file.place], shown, setup.cwd)
+            found[outcome.path] = outcome
         except (CodecError, SourceError, TypeError, ValueError):
-            cache.entries.pop(str(reading.file.path))
+            cache.entries.pop(reading.file.place)
     return found
 
 
@@ -58,25 +59,34 @@ def remember(cache: Cache, outcomes: Iterable[Outcome]) -> None:
     folders: set[Path] = set()
     for outcome in outcomes:
         folders |= outcome.folders
-        if outcome.problems:
-            continue
-        from amplint.engine.codec import encode
-
-        edits = tuple((finding, edits) for finding, edits in outcome.edits.items())
-        fields = (outcome.findings, outcome.silenced, tuple(outcome.texts), edits, outcome.assumes_target)
-        cache.add(str(outcome.path), encode(fields), [str(path) for path in outcome.uses], outcome.imports)
+        if not outcome.problems:
+            cache.add(str(outcome.path), _stored(outcome), [str(path) for path in outcome.uses], outcome.imports)
     cache.save(folders)
 
 
-def _outcome(file: FoundFile, fields: tuple[object, ...], shown: dict[str, Path], cwd: Path) -> Outcome:
-    findings, silenced, texts, edits, assumes_target = fields
-    outcome = Outcome(file.path, file.display, findings=findings, silenced=silenced, assumes_target=assumes_target)  # type: ignore[arg-type]
+def _stored(outcome: Outcome) -> Any:
+    """An outcome in terms of JSON. Most files say nothing but whether they rest on an assumed torch."""
+    silenced = outcome.silenced
+    if silenced is not None and not silenced.present:
+        silenced = Silenced(silenced.used) if silenced.used else None
+    if not outcome.findings and silenced is None:
+        return outcome.assumes_target
+    edits = tuple((finding, edits) for finding, edits in outcome.edits.items())
+    return encode((outcome.findings, silenced, tuple(outcome.texts), edits, outcome.assumes_target))
+
+
+def _outcome(file: FoundFile, stored: Any, shown: dict[str, str], cwd: Path) -> Outcome:
+    """The outcome of a file from what was stored. Raises what `recalled` takes for "nothing of this version"."""
+    if isinstance(stored, bool):
+        return Outcome(file.path, file.display, silenced=Silenced(), assumes_target=stored)
+    findings, silenced, texts, edits, assumes_target = decode(stored)
+    outcome = Outcome(file.path, file.display, findings=findings, silenced=silenced, assumes_target=assumes_target)
     # Findings about the comments themselves are made when outcomes are put together.
     has_comments = outcome.silenced is not None and bool(outcome.silenced.present)
     if findings or has_comments:
-        for name in texts:  # type: ignore[attr-defined]
-            outcome.texts[name] = source_from_bytes(read_bytes(shown.get(name, cwd / name)), name)
-    outcome.edits = dict(edits)  # type: ignore[call-overload]
+        for name in texts:
+            outcome.texts[name] = source_from_bytes(read_bytes(Path(shown.get(name, cwd / name))), name)
+    outcome.edits = dict(edits)
     return outcome
 
 

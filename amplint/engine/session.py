@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 
@@ -37,9 +38,14 @@ class Project:
     concerned are the files that may concern AMP.
     """
 
-    named: Mapping[Path, str]
+    named: Mapping[str, str]
     walked: tuple[Path, ...] = ()
     concerned: tuple[Path, ...] = ()
+
+    @cached_property
+    def places(self) -> Mapping[str, Path]:
+        """Where the files are that the user gave paths of."""
+        return {shown: Path(place) for place, shown in self.named.items()}
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,6 @@ class Session:
     ) -> None:
         self._setup = setup
         self._project = project
-        self._paths = {shown: path for path, shown in project.named.items()}
         self._shelf = shelf or Shelf()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         around = Surroundings(
@@ -111,21 +116,21 @@ class Session:
 
     def facts_at(self, shown: str) -> Facts:
         """The facts of a named file that was checked, or that a finding was reported in. Raises KeyError elsewhere."""
-        facts = self.linker.facts_of(self._paths[shown])
+        facts = self.linker.facts_of(self._project.places[shown])
         if facts is None:
             raise KeyError(shown)
         return facts
 
     def _is_wanted(self, finding: Finding) -> bool:
         """Whether a finding stands in a named file, by a rule that applies there."""
-        path = self._paths.get(finding.path)
+        path = self._project.places.get(finding.path)
         return path is not None and finding.code in self._setup.codes(path)
 
     def _adjusted(self, finding: Finding) -> Finding:
         """The finding with its fix as far as the settings trust it."""
         if finding.fix is None:
             return finding
-        codes = self._setup.fix_codes(self._paths[finding.path].parent)
+        codes = self._setup.fix_codes(self._project.places[finding.path].parent)
         fix = finding.fix
         if finding.code not in codes.fixable:
             fix = _trusted(fix, Applicability.DISPLAY)

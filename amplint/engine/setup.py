@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.config.load import Resolved, Resolver
 from amplint.config.select import RuleName, Selection, check_selectors, codes_of
-from amplint.config.torch_version import parse_version, project_torch
+from amplint.config.torch_version import ProjectTorch, parse_version
 from amplint.source.discover import Limits
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class Setup:
         self._selections: dict[Path | None, Selection] = {}
         self._fix_codes: dict[Path | None, FixCodes] = {}
         self._check_settings: dict[Path, CheckSettings] = {}
+        self._torch = ProjectTorch()
+        self._fingerprints: dict[Path | None, str] = {}
 
     def settings(self, folder: Path) -> Resolved:
         """The settings of a folder."""
@@ -88,18 +90,20 @@ class Setup:
 
         if resolved.settings.target_torch != "auto":
             return TargetTorch(_version(resolved), is_assumed=False)
-        found = None if resolved.settings.isolated else project_torch(folder)
+        found = None if resolved.settings.isolated else self._torch.of(folder)
         return TargetTorch(found, is_assumed=False) if found else TargetTorch()
 
     def fingerprint(self, folder: Path) -> str:
         """A text that changes whenever the settings of a folder would let something else be found there."""
         found = self.settings(folder)
         settings = found.settings
+        if found.file not in self._fingerprints:
+            lists = (settings.fixable, settings.unfixable, settings.extend_safe_fixes, settings.extend_unsafe_fixes)
+            names = (settings.scaler_names, settings.clip_functions, settings.src, settings.per_file_ignores)
+            self._fingerprints[found.file] = repr((str(found.root), found.layers, settings.preview, lists, names))
         is_auto = settings.target_torch == "auto" and not settings.isolated
-        target = project_torch(folder) if is_auto else settings.target_torch
-        lists = (settings.fixable, settings.unfixable, settings.extend_safe_fixes, settings.extend_unsafe_fixes)
-        names = (settings.scaler_names, settings.clip_functions, settings.src, settings.per_file_ignores)
-        return repr((str(found.root), found.layers, settings.preview, target, lists, names))
+        target = self._torch.of(folder) if is_auto else settings.target_torch
+        return f"{target}\n{self._fingerprints[found.file]}"
 
     def source_roots(self, folder: Path) -> tuple[Path, ...]:
         """The folders from which absolute imports are found."""
@@ -110,7 +114,7 @@ class Setup:
         """What a walk leaves out."""
         top = self.resolver.top().settings
         return Limits(
-            lambda path: self.settings(path.parent).is_excluded(path), top.respect_gitignore, top.force_exclude
+            lambda folder: self.settings(Path(folder)).excluded_in(folder), top.respect_gitignore, top.force_exclude
         )
 
 

@@ -45,7 +45,7 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
     setup = Setup(resolver, cwd)
     setup.check_selectors()
     if wanted.stdin is not None:
-        files = [FoundFile(Path(os.path.normpath(cwd / paths[0])), paths[0])]
+        files = [FoundFile(os.path.normpath(cwd / paths[0]), paths[0])]
         problems: list[Problem] = []
     else:
         found = discover(paths, cwd, setup.limits())
@@ -78,7 +78,7 @@ def _project(files: Sequence[FoundFile], paths: Sequence[str], readings: Sequenc
 
     walked = [Path(os.path.normpath(cwd / path)) for path in paths]
     return Project(
-        {file.path: file.display for file in files},
+        {file.place: file.display for file in files},
         tuple(path for path in walked if path.is_dir()),
         tuple(reading.file.path for reading in readings),
     )
@@ -128,20 +128,20 @@ def _read(
     readings: list[Reading] = []
     problems: list[Problem] = []
     for file in files:
-        stamp = cache.known(file.path) if cache is not None else None
+        stamp = cache.known(file.place) if cache is not None else None
         if stamp is not None:
             if stamp.concerns:
                 readings.append(Reading(file, stamp.size))
             continue
         try:
-            raw = read_bytes(file.path) if stdin is None else stdin
+            raw = read_bytes(file.place) if stdin is None else stdin
         except SourceError as error:
-            if file.path.exists() or file.display in named:
+            if os.path.exists(file.place) or file.display in named:
                 problems.append(Problem(file.display, str(error)))
             continue
         concerns = may_concern(raw)
         if cache is not None:
-            cache.read(file.path, raw, concerns)
+            cache.read(file.place, raw, concerns)
         if concerns:
             readings.append(Reading(file, len(raw), raw))
     return readings, problems

@@ -1,23 +1,35 @@
 """Which files a run is about: named paths, folders walked with git's ignore rules; opens none of them."""
 
 import os
+import stat
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from amplint.model.finding import Problem
 
 SUFFIXES = (".py", ".ipynb")
 CACHE_FOLDER = ".amplint_cache"
 
+# The opinions of the .gitignore files in the folders on the way, each with the folder, as a prefix of paths.
+_Ignores = tuple[tuple[str, Callable[[str], bool | None]], ...]
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file to check: its absolute place, and its path as the user's own path leads to it."""
 
-    path: Path
+class FoundFile(NamedTuple):
+    """A file to check: its absolute place, and its path as the user's own path leads to it.
+
+    A tree has thousands of them, and a `Path` for each costs more than finding it.
+    """
+
+    place: str
     display: str
+
+    @property
+    def path(self) -> Path:
+        """The place as a path."""
+        return Path(self.place)
 
 
 @dataclass(slots=True)
@@ -30,9 +42,9 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a walk leaves out. is_excluded is asked with absolute paths, for each folder on the way and each file."""
+    """What a walk leaves out. excluded_in makes, for an absolute folder, a test of the names in it."""
 
-    is_excluded: Callable[[Path], bool]
+    excluded_in: Callable[[str], Callable[[str], bool]]
     respects_gitignore: bool = True
     forces_exclude: bool = False
 
@@ -43,7 +55,7 @@ def discover(paths: Iterable[str], cwd: Path, limits: Limits) -> Discovery:
     A path that does not exist is a problem. Each file comes once, under the path that was named first.
     """
     found = Discovery()
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for path in paths:
         absolute = Path(os.path.normpath(cwd / path))
         if limits.forces_exclude and _is_named_in_vain(absolute, cwd, limits):
@@ -51,58 +63,68 @@ def discover(paths: Iterable[str], cwd: Path, limits: Limits) -> Discovery:
         if absolute.is_dir():
             files: Iterable[FoundFile] = _in_folder(absolute, os.path.normpath(path), limits)
         elif absolute.is_file():
-            files = [FoundFile(absolute, os.path.normpath(path))]
+            files = [FoundFile(str(absolute), os.path.normpath(path))]
         else:
             kind = "is neither a file nor a folder" if os.path.lexists(absolute) else "does not exist"
             found.problems.append(Problem(path, kind))
             continue
         for file in files:
-            if file.path not in seen:
-                seen.add(file.path)
+            if file.place not in seen:
+                seen.add(file.place)
                 found.files.append(file)
     return found
 
 
 def _is_named_in_vain(path: Path, cwd: Path, limits: Limits) -> bool:
     above = (folder for folder in (path, *path.parents) if not cwd.is_relative_to(folder))
-    return any(limits.is_excluded(folder) for folder in above)
+    return any(limits.excluded_in(str(folder.parent))(folder.name) for folder in above)
 
 
 def _in_folder(folder: Path, shown: str, limits: Limits) -> list[FoundFile]:
+    root = str(folder)
     listed = _git_files(folder) if limits.respects_gitignore else None
-    if listed is None:
-        relative = sorted(_walk(folder, limits))
-    else:
-        relative = sorted(_kept(folder, listed, limits))
+    found = sorted(_walk(root, limits) if listed is None else _kept(root, listed, limits))
     real_root = Path(os.path.realpath(folder))
+    start, shown_start = os.path.join(root, ""), "" if shown == "." else os.path.join(shown, "")
     return [
-        FoundFile(folder / path, path if shown == "." else os.path.join(shown, path))
-        for path in relative
-        if _stays_inside(folder / path, real_root)
+        FoundFile(start + path, shown_start + path)
+        for path, is_link in found
+        if not is_link or _leads_to_a_file_of_its_own(start + path, real_root)
     ]
 
 
-def _stays_inside(path: Path, real_root: Path) -> bool:
-    """Whether a path is a file of its own: a link to a file in the same tree would show that file twice."""
-    if not path.is_symlink():
-        return True
-    target = Path(os.path.realpath(path))
+def _leads_to_a_file_of_its_own(link: str, real_root: Path) -> bool:
+    """Whether a link gives a file of the tree that has no other name: one to a Python file would show it twice."""
+    target = Path(os.path.realpath(link))
     return target.is_file() and target.is_relative_to(real_root) and target.suffix not in SUFFIXES
 
 
-def _kept(folder: Path, listed: Iterable[str], limits: Limits) -> Iterator[str]:
-    """Those of git's files that are still there and not excluded; each folder is asked about once."""
-    excluded: dict[Path, bool] = {folder: False}
+def _kept(root: str, listed: Iterable[str], limits: Limits) -> Iterator[tuple[str, bool]]:
+    """Those of git's files that are still there and not excluded, and whether each is a link.
 
-    def is_excluded_folder(place: Path) -> bool:
-        if place not in excluded:
-            excluded[place] = is_excluded_folder(place.parent) or limits.is_excluded(place)
-        return excluded[place]
+    Each folder is asked about once.
+    """
+    tests: dict[str, Callable[[str], bool] | None] = {"": limits.excluded_in(root)}
+
+    def test_in(folder: str) -> Callable[[str], bool] | None:
+        """The test of the names in a folder; None where the folder itself, or one above it, is excluded."""
+        if folder not in tests:
+            above, _, name = folder.rpartition("/")
+            test = test_in(above)
+            tests[folder] = None if test is None or test(name) else limits.excluded_in(f"{root}/{folder}")
+        return tests[folder]
 
     for relative in listed:
-        path = folder / relative
-        if not is_excluded_folder(path.parent) and not limits.is_excluded(path) and path.is_file():
-            yield relative
+        folder, _, name = relative.rpartition("/")
+        test = test_in(folder)
+        if test is None or test(name):
+            continue
+        try:
+            mode = os.lstat(f"{root}/{relative}").st_mode
+        except OSError:
+            continue
+        if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+            yield relative, stat.S_ISLNK(mode)
 
 
 def _git_files(folder: Path) -> list[str] | None:
@@ -138,29 +160,35 @@ def _git(folder: Path, *arguments: str) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def _walk(folder: Path, limits: Limits) -> Iterator[str]:
-    """The files below a folder outside of git; .gitignore files in it count all the same."""
-    ignores: list[tuple[str, Callable[[str], bool | None]]] = []
-    for place, folders, files in os.walk(folder):
-        relative = os.path.relpath(place, folder)
-        prefix = "" if relative == "." else relative.replace(os.sep, "/") + "/"
-        ignores = [item for item in ignores if prefix.startswith(item[0])]
-        if limits.respects_gitignore and ".gitignore" in files:
-            ignores.append((prefix, _gitignore(Path(place, ".gitignore"))))
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name != CACHE_FOLDER
-            and not limits.is_excluded(Path(place, name))
-            and not _is_ignored(f"{prefix}{name}/", ignores)
-        )
-        for name in files:
-            is_wanted = name.endswith(SUFFIXES) and not limits.is_excluded(Path(place, name))
-            if is_wanted and not _is_ignored(prefix + name, ignores) and Path(place, name).is_file():
-                yield prefix + name
+def _walk(root: str, limits: Limits) -> Iterator[tuple[str, bool]]:
+    """The files below a folder outside of git, and whether each is a link; .gitignore files in it count all the same.
+
+    The system says what each name is while it lists a folder, so that no file is looked at by itself.
+    """
+    waiting: list[tuple[str, _Ignores]] = [("", ())]
+    while waiting:
+        prefix, ignores = waiting.pop()
+        place = os.path.join(root, prefix)
+        try:
+            with os.scandir(place) as listing:
+                entries = list(listing)
+        except OSError:
+            continue
+        if limits.respects_gitignore and any(entry.name == ".gitignore" and entry.is_file() for entry in entries):
+            ignores = (*ignores, (prefix, _gitignore(Path(place, ".gitignore"))))
+        is_excluded = limits.excluded_in(place.rstrip(os.sep) or place)
+        for entry in entries:
+            path = prefix + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != CACHE_FOLDER and not is_excluded(entry.name) and not _is_ignored(f"{path}/", ignores):
+                    waiting.append((f"{path}/", ignores))
+            elif entry.name.endswith(SUFFIXES) and not is_excluded(entry.name) and not _is_ignored(path, ignores):
+                is_link = entry.is_symlink()
+                if is_link or entry.is_file():
+                    yield path, is_link
 
 
-def _is_ignored(path: str, ignores: list[tuple[str, Callable[[str], bool | None]]]) -> bool:
+def _is_ignored(path: str, ignores: "_Ignores") -> bool:
     """What the deepest .gitignore that has an opinion says."""
     for prefix, opinion in reversed(ignores):
         verdict = opinion(path[len(prefix) :])

@@ -96,10 +96,11 @@ def read_source(path: Path, display: str) -> Source:
     return source_from_bytes(read_bytes(path), display)
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path | str) -> bytes:
     """The bytes of a file. Raises SourceError, with the system's reason, where they cannot be read."""
     try:
-        return path.read_bytes()
+        with open(path, "rb", buffering=0) as stream:
+            return stream.read()
     except OSError as error:
         raise SourceError(f"cannot be read: {error.strerror or error}") from error
 

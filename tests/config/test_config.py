@@ -9,7 +9,7 @@ from amplint.config.globs import Globs
 from amplint.config.load import Resolver
 from amplint.config.schema import schema
 from amplint.config.settings import Settings, options
-from amplint.config.torch_version import lower_bound, parse_version, project_torch
+from amplint.config.torch_version import ProjectTorch, lower_bound, parse_version
 from amplint.config.usage import UsageError
 from amplint.config.values import check_required_version
 
@@ -151,16 +151,16 @@ def test_project_torch_looks_up_to_the_project_s_root(tmp_path: Path) -> None:
     inner.mkdir(parents=True)
     (tmp_path / "requirements.txt").write_text("torch>=1.0\n")
     (tmp_path / "proj" / "setup.cfg").write_text("[options]\ninstall_requires =\n    torch>=1.9\n")
-    assert project_torch(inner) == (1, 9)
+    assert ProjectTorch().of(inner) == (1, 9)
     (tmp_path / "proj" / "requirements-dev.txt").write_text("numpy\ntorch>=2.2\n")
-    assert project_torch(inner) == (2, 2)
+    assert ProjectTorch().of(inner) == (2, 2)
     pyproject = tmp_path / "proj" / "pyproject.toml"
     pyproject.write_text('[project]\ndependencies=["torch>=2.3"]\n[project.optional-dependencies]\na=["torch>=2.5"]\n')
-    assert project_torch(inner) == (2, 3)
+    assert ProjectTorch().of(inner) == (2, 3)
     for name in ("setup.cfg", "requirements-dev.txt"):
         (tmp_path / "proj" / name).unlink()
     pyproject.write_text("[project]\n")
-    assert project_torch(inner) is None
+    assert ProjectTorch().of(inner) is None
 
 
 @pytest.mark.parametrize("text", ["2", "two", "", "2.x"])

@@ -25,7 +25,7 @@ def _write(root: Path, files: dict[str, str]) -> None:
 def _facts(root: Path, name: str, cwd: Path | None = None, walked: tuple[Path, ...] = ()) -> Facts:
     cwd = cwd or root
     path = root / name
-    session = Session(Setup(Resolver({}, cwd), cwd), Project({path: name}, walked))
+    session = Session(Setup(Resolver({}, cwd), cwd), Project({str(path): name}, walked))
     checked = session.check(path, read_source(path, name))
     assert checked.facts is not None
     return checked.facts

@@ -21,7 +21,7 @@ def _discover(root: Path, *paths: str, **given: object) -> Discovery:
     resolver = Resolver(given, root)
     settings = resolver.top().settings
     limits = Limits(
-        lambda path: resolver.for_folder(path.parent).is_excluded(path),
+        lambda folder: resolver.for_folder(Path(folder)).excluded_in(folder),
         settings.respect_gitignore,
         settings.force_exclude,
     )
