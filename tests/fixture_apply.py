@@ -29,7 +29,7 @@ def cell_sources(raw: bytes) -> list[str]:
 
 
 def _apply(text: str, edits: Sequence[dict[str, Any]]) -> str:
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = next((newline for newline in ("\r\n", "\n", "\r") if newline in text), "\n")
     starts = [0, *(match.end() for match in re.finditer(r"\r\n|\n|\r", text))]
 
     def offset(place: dict[str, int]) -> int:

@@ -4,11 +4,14 @@ import ast
 import builtins
 import importlib
 import inspect
+import io
 import re
 import symtable
+import tokenize
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import ModuleType
 
 _KNOWN = {*dir(builtins), "__file__", "__name__", "__path__", "__doc__", "__spec__"}
@@ -66,11 +69,44 @@ def late_imports(program: str) -> set[str]:
 
 def comments(program: str) -> Counter[str]:
     """The comments, by a scanner that Python brings."""
-    import io
-    import tokenize
+    return Counter(comment.text for comment in _placed_comments(program))
 
-    tokens = tokenize.generate_tokens(io.StringIO(program).readline)
-    return Counter(token.string for token in tokens if token.type == tokenize.COMMENT)
+
+def lost_comments(before: str, after: str) -> Counter[str]:
+    """The comments that should be there after a fix, and are not.
+
+    A comment behind a deleted statement, or between its brackets, goes with it; one on a line of its own stays.
+    """
+    old, new = _placed_comments(before), _placed_comments(after)
+    gone = Counter(comment.code for comment in old) - Counter(comment.code for comment in new)
+    lost = Counter(comment.text for comment in old) - Counter(comment.text for comment in new)
+    excused = Counter(comment.text for comment in old if comment.code and gone[comment.code])
+    return lost - excused
+
+
+@dataclass(frozen=True)
+class _PlacedComment:
+    """A comment with the code of the logical line that it belongs to; none for one on a line of its own."""
+
+    text: str
+    code: str
+
+
+def _placed_comments(program: str) -> list[_PlacedComment]:
+    found: list[_PlacedComment] = []
+    waiting: list[str] = []
+    code: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(program).readline):
+        if token.type == tokenize.COMMENT and not code:
+            found.append(_PlacedComment(token.string, ""))
+        elif token.type == tokenize.COMMENT:
+            waiting.append(token.string)
+        elif token.type in (tokenize.NEWLINE, tokenize.ENDMARKER):
+            found += [_PlacedComment(comment, " ".join(code)) for comment in waiting]
+            waiting, code = [], []
+        elif token.type not in (tokenize.NL, tokenize.INDENT, tokenize.DEDENT):
+            code.append(token.string)
+    return found
 
 
 def misfits(program: str, torch: ModuleType) -> Counter[str]:

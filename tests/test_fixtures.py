@@ -19,7 +19,15 @@ from amplint.source.text import source_from_bytes
 from tests.fixture_apply import apply_json, cell_sources
 from tests.fixture_cases import Case, cases, goldens, program_of, read_files, write_files
 from tests.fixture_engine import ALL_FIXES, Outcome, check, findings_of, fix, fixed_by_run, outcome, report
-from tests.fixture_oracle import comments, compiles, installed_torch, late_imports, misfits, unbound_names
+from tests.fixture_oracle import (
+    comments,
+    compiles,
+    installed_torch,
+    late_imports,
+    lost_comments,
+    misfits,
+    unbound_names,
+)
 
 CASES = cases()
 PROGRAMS = [case for case in CASES if case.code != "AMP000"]
@@ -147,6 +155,7 @@ def test_comments_stay(case: Case) -> None:
     for path in before:
         lost = comments(before[path]) - comments(after[path])
         assert lost.total() <= len(deletes) * 2, lost
+        assert not lost_comments(before[path], after[path])
 
 
 @every_bad

@@ -6,7 +6,7 @@ have the last word: they read what Python rejects, and every statement with a fi
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 
 from amplint.model import tree
 from amplint.model.span import Span
@@ -75,21 +75,29 @@ def _below(node: tree.Node) -> Iterator[tree.Stmt]:
 
 def _agrees(chain: list[tree.Stmt], lines: list[str]) -> bool:
     """Whether LibCST reads the lines of a statement, or of the first one around it that can stand alone, the same."""
-    from amplint.syntax.lower import lower
-
     for statement in reversed(chain):
         first, last = _first_line(statement), statement.span.end_line
         shift = first - 1
         text = "\n".join(lines[shift:last])
         if text[:1].isspace():
             text, shift = f"if 1:\n{text}", shift - 1
-        try:
-            again = lower(text)
-        except (SyntaxFaultError, RecursionError):
+        again = _alone(text)
+        if again is None:
             continue
         span = Span(statement.span.line - shift, statement.span.column, last - shift, statement.span.end_column)
         return any(node.span == span and _is_same(statement, node, shift) for node in tree.walk(again))
     return False
+
+
+@lru_cache(256)
+def _alone(text: str) -> tree.Module | None:
+    """LibCST's tree of a statement, or None; while a file is fixed, most statements are read once for all rounds."""
+    from amplint.syntax.lower import lower
+
+    try:
+        return lower(text)
+    except (SyntaxFaultError, RecursionError):
+        return None
 
 
 def _first_line(statement: tree.Stmt) -> int:

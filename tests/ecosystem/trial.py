@@ -19,7 +19,7 @@ from amplint.report.report import Report
 from amplint.source.text import Source
 from tests.fixture_apply import apply_json, cell_sources
 from tests.fixture_cases import program_of
-from tests.fixture_oracle import comments, compiles, installed_torch, late_imports, misfits, unbound_names
+from tests.fixture_oracle import compiles, installed_torch, late_imports, lost_comments, misfits, unbound_names
 
 _CHECK = Wanted(jobs=1)
 _FIX = Wanted(fixes=True, allows_unsafe=True, jobs=1)
@@ -50,7 +50,7 @@ def trial(repository: Path, select: tuple[str, ...]) -> Trial:
         result.files = before.report.checked
         result.problems = [f"{problem.path}: {problem.message}" for problem in before.report.problems]
         result.found.update((finding.code, _trust(finding)) for finding in before.report.findings)
-        result.faults += _single_edits(before.report)
+        result.faults += single_edits(before.report)
         start = time.perf_counter()
         fixed = _run(root, _FIX, select)
         result.seconds = time.perf_counter() - start
@@ -82,7 +82,7 @@ def judge(old: Source, new: Source) -> Iterator[str]:
     torch = installed_torch()
     if torch is not None and (wrong := misfits(after, torch) - misfits(before, torch)):
         yield f"calls do not fit: {dict(wrong)}"
-    if lost := comments(before) - comments(after):
+    if lost := lost_comments(before, after):
         yield f"comments are lost: {dict(lost)}"
 
 
@@ -95,7 +95,7 @@ def _trust(finding: Finding) -> str:
     return finding.fix.applicability if finding.fix else "none"
 
 
-def _single_edits(report: Report) -> Iterator[str]:
+def single_edits(report: Report) -> Iterator[str]:
     """Whether the JSON edits of each finding, applied by somebody else, give the bytes that amplint would write."""
     for finding, edits in report.edits.items():
         source = report.texts[finding.path]

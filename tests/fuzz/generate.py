@@ -1,91 +1,95 @@
-"""Training programs that nobody would write, reproducible from a seed, and the odd ways in which text can be stored."""
+"""Programs reproducible from a seed, as files: drawn ones and changed fixtures, in the odd ways that text is stored."""
 
+import json
 import random
+import re
+from dataclasses import dataclass
 
-_HEADS = (
-    "import torch\nfrom torch.cuda.amp import GradScaler, autocast\n",
-    "import torch\nfrom torch.amp import GradScaler, autocast as ac\nautocast = ac\n",
-    "import torch\nfrom torch.cuda import amp\nGradScaler = amp.GradScaler\nautocast = amp.autocast\n",
-)
-_EVENTS = (
-    "scaler.scale(loss).backward()", "loss.backward()", "scaler.unscale_(optimizer)", "scaler.step(optimizer)",
-    "optimizer.step()", "scaler.update()", "optimizer.zero_grad()", "scheduler.step()", "loss = loss / steps",
-    "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "loss = model(x)", "scaler = GradScaler()",
-    "scaled = scaler.scale(loss)", "scaled.backward()", "torch.save({'m': model.state_dict()}, 'f')",
-    "print(loss.item())",
-    "scaler = torch.cuda.amp.GradScaler(enabled=use)", "other.step(loss, optimizer)", "loss = loss.half()",
-)  # fmt: skip
-_OPENERS = (
-    "if use:", "for x in loader:", "while loss:", "with autocast():", "with torch.cuda.amp.autocast(enabled=use):",
-    "with torch.autocast('cuda', dtype=torch.float16):", "if (i + 1) % steps == 0:", "for i, x in enumerate(loader):",
-    "with torch.no_grad():", "if scaler is not None:",
-)  # fmt: skip
-_ENDS = ("break", "continue", "return loss", "raise ValueError", "pass")
-_COMMENTS = ("", "", "", "# note", "# noqa: AMP201", "# amplint: ignore[AMP101]", "# é✓")
+from tests.fuzz.draw import Drawer
+from tests.fuzz.mutate import Mutator
+
+_HEADER = re.compile(r"^# (amplint: settings|runnable).*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A file that nobody wrote: its name tells what it is."""
+
+    name: str
+    raw: bytes
 
 
 class Programs:
     """Draws programs; the same seed draws the same ones."""
 
     def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._random = random.Random(seed)
+        self._count = 0
 
-    def draw(self) -> bytes:
-        """One program as the bytes of a file."""
+    def draw(self) -> Program:
+        """One program as a file; the number in its name can be told to `--seed` to draw it again."""
+        pick = self._random = random.Random(f"{self._seed}/{self._count}")
+        name = f"p{self._seed}_{self._count}"
+        self._count += 1
+        kind = pick.random()
+        if kind < 0.48:
+            text = _HEADER.sub("", Mutator(pick).draw())
+        else:
+            text = Drawer(pick).small() if kind < 0.98 else Drawer(pick).large()
+        if pick.random() < 0.04:
+            return Program(f"{name}.ipynb", self._notebook(text))
+        return Program(f"{name}.py", self._stored(text))
+
+    def skip(self, number: int) -> None:
+        """Leave out so many programs."""
+        self._count += number
+
+    def _notebook(self, text: str) -> bytes:
+        """The text in cells that end where a top-level statement begins."""
         pick = self._random
-        text = pick.choice(_HEADS) + "".join(self._function(number) for number in range(pick.randint(1, 3)))
-        if pick.random() < 0.3:
-            text += "".join(self._block(0, 2, in_loop=False))
-        return self._stored(text)
-
-    def _function(self, number: int) -> str:
-        pick = self._random
-        head = f"def train_{number}(model, optimizer, scaler, loader, loss, x, i=0, use=True, steps=4):\n"
-        if pick.random() < 0.2:
-            head = "@autocast()\n" + head
-        body = self._block(1, 3, in_loop=False)
-        return "\n\n" + head + "".join(body)
-
-    def _block(self, depth: int, left: int, *, in_loop: bool) -> list[str]:
-        pick, indent = self._random, "    " * depth
-        lines: list[str] = []
-        for _ in range(pick.randint(1, 5)):
-            if left and pick.random() < 0.35:
-                lines += self._compound(depth, left, in_loop=in_loop)
-            else:
-                # Behind a statement a comment may go with it; above one it has to stay.
-                comment = pick.choice(_COMMENTS)
-                lines += [f"{indent}{comment}\n"] if comment else []
-                lines.append(f"{indent}{pick.choice(_EVENTS)}\n")
-        if depth and pick.random() < 0.1:
-            end = pick.choice(_ENDS)
-            is_possible = in_loop or end not in ("break", "continue")
-            lines.append(f"{indent}{end if is_possible else 'pass'}\n")
-        return lines
-
-    def _compound(self, depth: int, left: int, *, in_loop: bool) -> list[str]:
-        pick, indent = self._random, "    " * depth
-        if pick.random() < 0.15:
-            tail = pick.choice(("finally:", "except RuntimeError:"))
-            tried, caught = (self._block(depth + 1, left - 1, in_loop=in_loop) for _ in range(2))
-            return [f"{indent}try:\n", *tried, f"{indent}{tail}\n", *caught]
-        opener = pick.choice(_OPENERS)
-        is_loop = opener.startswith(("for", "while"))
-        lines = [f"{indent}{opener}\n", *self._block(depth + 1, left - 1, in_loop=in_loop or is_loop)]
-        if opener.startswith(("if", "for", "while")) and pick.random() < 0.3:
-            lines += [f"{indent}else:\n", *self._block(depth + 1, left - 1, in_loop=in_loop)]
-        return lines
+        cells: list[list[str]] = [[]]
+        for line in text.splitlines(keepends=True):
+            if cells[-1] and line[:1].isalpha() and not line.startswith(("else", "elif", "except", "finally")):
+                cells += [[]] if pick.random() < 0.3 else []
+            cells[-1].append(line)
+        sources = [["%matplotlib inline\n", "!ls\n"], *cells] if pick.random() < 0.3 else cells
+        made = [
+            {
+                "cell_type": "code",
+                "execution_count": None,
+                "metadata": {},
+                "outputs": [],
+                "source": _source(pick, lines),
+            }
+            for lines in sources
+        ]
+        made.insert(0, {"cell_type": "markdown", "metadata": {}, "source": ["# scaler\n", "torch.amp"]})
+        whole = {"cells": made, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+        indent = pick.choice((None, 1, 2))
+        return (json.dumps(whole, indent=indent, ensure_ascii=pick.random() < 0.5) + pick.choice(("", "\n"))).encode()
 
     def _stored(self, text: str) -> bytes:
         pick = self._random
-        if pick.random() < 0.2:
+        if pick.random() < 0.15:
             text = text.replace("\n", "\r\n")
-        elif pick.random() < 0.1:
+        elif pick.random() < 0.05:
             text = "".join(line + pick.choice(("\n", "\r\n")) for line in text.split("\n"))
-        if pick.random() < 0.1:
+        elif pick.random() < 0.02:
+            text = text.replace("\n", "\r")
+        if pick.random() < 0.05:
             text = text.replace("    ", "\t")
+        if pick.random() < 0.05:
+            text = text.replace("\n\n", "\n\f\n")
         if pick.random() < 0.1:
             text = text.rstrip()
-        if pick.random() < 0.1:
+        if pick.random() < 0.05 and not text.startswith("#!"):
             return ("# coding: latin-1\n" + text).encode("latin-1", "replace")
-        return (b"\xef\xbb\xbf" if pick.random() < 0.1 else b"") + text.encode()
+        return (b"\xef\xbb\xbf" if pick.random() < 0.05 else b"") + text.encode()
+
+
+def _source(pick: random.Random, lines: list[str]) -> list[str] | str:
+    """A cell's source as notebooks hold it: lines or one text, mostly without a newline at its end."""
+    text = "".join(lines)
+    text = text.rstrip("\n") if pick.random() < 0.8 else text
+    return text if pick.random() < 0.2 else text.splitlines(keepends=True)
