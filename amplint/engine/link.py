@@ -5,13 +5,14 @@ the whole project says.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from amplint.engine.imports import absolute, imports_in
 from amplint.engine.places import Folders
+from amplint.facts.callers import Importers
 from amplint.facts.gather import CheckSettings, Context, Facts
 from amplint.model.edit import place_of
 from amplint.model.finding import Finding
@@ -64,13 +65,15 @@ class _Place:
 class Shelf:
     """What stays true while files are fixed: lowered programs, the names in folders, who imports whom.
 
-    The programs stay true for ever, so a host that makes run after run may keep them.
+    The programs stay true for ever, so a host that makes run after run may keep them. size counts the characters of
+    those that were parsed.
     """
 
     def __init__(self, modules: dict[str, Module] | None = None) -> None:
         self.folders = Folders()
         self.importers: dict[Path, dict[Path, list[Path]]] = {}
         self._modules = {} if modules is None else modules
+        self.size = 0
 
     def emptied(self) -> "Shelf":
         """What is known of folders and importers, without the programs."""
@@ -82,6 +85,7 @@ class Shelf:
         """The lowered program. Raises what `parse` raises."""
         if program not in self._modules:
             self._modules[program] = parse(program)
+            self.size += len(program)
         return self._modules[program]
 
     def read_again(self, program: str, places: Iterable[Span]) -> bool:
@@ -104,6 +108,7 @@ class Linker:
         self._overlay = dict(overlay or {})
         self._facts: dict[Path, Facts | None] = {}
         self._uses: defaultdict[Path, set[Path]] = defaultdict(set)
+        self._texts: dict[Path, bytes] = {}
         self.sources: dict[str, Source] = {}
 
     def facts_for(self, path: Path, source: Source) -> Facts:
@@ -158,12 +163,27 @@ class Linker:
             self._facts[path] = self._read(path)
         return self._facts[path]
 
-    def importers(self, path: Path) -> list[Facts]:
-        """The facts of the project's files that import a file and may concern AMP, in order of their paths."""
+    def importers(self, path: Path, names: Collection[str] | None = None) -> list[Facts]:
+        """The facts of the project's files that import a file and may concern AMP, in order of their paths.
+
+        Where names are given, only packages and those whose text holds one of the names.
+        """
         paths = self.importer_paths(path)
         self._uses[path].update(paths)
-        found = (self.facts_of(importer) for importer in paths)
+        found = (self.facts_of(each) for each in paths if names is None or self._may_name(each, names))
         return [facts for facts in found if facts is not None]
+
+    def _may_name(self, path: Path, names: Collection[str]) -> bool:
+        """Whether a file may hold one of some names, or hands on what it does not name. Parses nothing."""
+        if path in self._facts or path.name == "__init__.py":
+            return True
+        if path not in self._texts:
+            try:
+                self._texts[path] = self._overlay[path].raw if path in self._overlay else read_bytes(path)
+            except SourceError:
+                self._texts[path] = b""
+        # Names in other letters may be written in more than one way.
+        return any(not name.isascii() or name.encode() in self._texts[path] for name in names)
 
     def forget(self) -> None:
         """Take all facts apart, for whom nobody asks any more: they hold each other, and collecting them is slow."""
@@ -258,7 +278,7 @@ class _Modules(Mapping[str, Facts]):
         return sum(1 for _ in self)
 
 
-class _Importers(Sequence[Facts]):
+class _Importers(Importers):
     """The modules that import a file, found when asked for."""
 
     def __init__(self, linker: Linker, path: Path) -> None:
@@ -274,3 +294,6 @@ class _Importers(Sequence[Facts]):
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def naming(self, names: Collection[str]) -> list[Facts]:
+        return self._linker.importers(self._path, names)

@@ -57,8 +57,8 @@ class Reading:
 class Outcome:
     """What checking one file gave, in a form that travels between processes.
 
-    uses are the other files that were looked at for it, folders those whose names were; imports is a digest of what
-    its text says it imports. seconds say what took how long in the process, at the first of its files.
+    uses are the other files that were looked at for it; imports is a digest of what its text says it imports. The
+    first outcome of a process says for all of them what took how long, and which folders were looked through.
     """
 
     path: Path

@@ -17,9 +17,10 @@ from amplint.report.report import AppliedFix
 from amplint.rewrite.render import Refusal
 from amplint.source.text import Source, SourceError, source_from_bytes
 
-# Bytes of source after which it pays to forget what was read: at the border of a project, and anywhere.
-_ENOUGH = 150_000
-_MOST = 1_000_000
+# Characters of parsed programs after which it pays to forget them: at the border of a project, and anywhere. A program
+# takes some forty times its length, and what is forgotten too early has to be parsed again.
+_ENOUGH = 300_000
+_MOST = 1_500_000
 
 
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
@@ -27,19 +28,19 @@ def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wa
     outcomes: list[Outcome] = []
     shelf = Shelf(wanted.lowered)
     session = Session(setup, project, shelf, unsaved=wanted.unsaved)
-    root, size = None, 0
+    root = None
     for reading in readings:
         around = session.linker.root(reading.file.path)
-        if size > (_ENOUGH if around != root else _MOST):
+        if shelf.size > (_ENOUGH if around != root else _MOST):
             # Files of other projects need nothing of these, and a run over large trees would hold them all.
             session.linker.forget()
-            shelf, seconds, size = shelf.emptied(), session.seconds, 0
+            shelf, seconds = shelf.emptied(), session.seconds
             session = Session(setup, project, shelf, unsaved=wanted.unsaved)
             session.seconds.update(seconds)
-        root, size = around, size + reading.size
+        root = around
         outcomes.append(_outcome(session, reading))
     if outcomes:
-        outcomes[0].seconds = session.seconds
+        outcomes[0].seconds, outcomes[0].folders = session.seconds, session.linker.folders
     return outcomes
 
 
@@ -71,9 +72,9 @@ def _faults(action: Callable[[], None], path: str) -> list[Problem]:
 def _fill(outcome: Outcome, session: Session, source: Source, checked: Checked) -> None:
     outcome.problems += checked.problems
     outcome.silenced = checked.silenced
-    outcome.texts = {source.path: source}
+    if checked.findings or checked.silenced.present or outcome.fixed:
+        outcome.texts = {source.path: source}
     outcome.uses = frozenset(session.linker.uses(outcome.path))
-    outcome.folders = session.linker.folders
     outcome.imports = imports_digest(source.program)
     if checked.facts is not None:
         outcome.assumes_target = checked.facts.settings.target.is_assumed

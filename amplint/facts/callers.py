@@ -1,9 +1,9 @@
 """Who calls a function or makes an instance of a class, and with what; only calls by name are known."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from amplint.model.tree import Call, ClassDef, Expr, FunctionDef
+from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Name, last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -11,35 +11,67 @@ if TYPE_CHECKING:
 MOST_CALLERS = 20
 
 
-def callsites(facts: "Facts") -> dict[FunctionDef | ClassDef, list[Call]]:
-    """The calls of a module, by the function or class that they name."""
-    found: dict[FunctionDef | ClassDef, list[Call]] = {}
-    for call in facts.index.calls:
-        name = facts.names.canonical(call.func)
-        target = facts.definition(name) if name is not None else None
-        if target is not None:
-            found.setdefault(target[1], []).append(call)
+class Importers(Sequence["Facts"]):
+    """The modules that import another, in the order of their paths: none where a module is seen alone."""
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence add nothing here
+        return ()[index]
+
+    def __len__(self) -> int:
+        return 0
+
+    def naming(self, names: Collection[str]) -> "Sequence[Facts]":
+        """Those whose text holds one of some names, and packages, which hand on what their text need not name.
+
+        The others are not parsed.
+        """
+        return ()
+
+
+def aliases(facts: "Facts") -> dict[str, set[str]]:
+    """What a module calls at its own level what has another name elsewhere, by that name."""
+    found: dict[str, set[str]] = {}
+    for name in facts.names.bindings(facts.module):
+        stands_for = (facts.names.module_binding(name) or "").rpartition(".")[2]
+        if stands_for and stands_for != name:
+            found.setdefault(stands_for, set()).add(name)
     return found
 
 
 def calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "Iterator[tuple[Facts, Call]]":
     """The calls of a function or class of this module, in it and in the modules that import it."""
+    names = {target.name}
+    for home in (facts, *facts.context.importers.naming(())):
+        names |= home.aliases.get(target.name, set())
     count = 0
-    for caller in all_importers(facts):
-        for call in caller.callsites.get(target, ()):
+    for caller in all_importers(facts, names):
+        for call in caller.index.calls:
+            canonical = caller.names.canonical(call.func) if _may_name(call.func, names, caller) else None
+            found = caller.definition(canonical) if canonical and canonical.rpartition(".")[2] in names else None
+            if found is None or found[1] is not target:
+                continue
             count += 1
             if count > MOST_CALLERS:
                 return
             yield caller, call
 
 
-def all_importers(facts: "Facts") -> "tuple[Facts, ...]":
-    """The module, those that import it, and those that import it through a package that hands its names on."""
+def _may_name(func: Expr, names: Collection[str], facts: "Facts") -> bool:
+    """Whether a callee can stand for something of these names: it is called so, or bound to something."""
+    return last_name(func) in names or (isinstance(func, Name) and bool(facts.names.lookup(func.id, func)))
+
+
+def all_importers(facts: "Facts", names: Collection[str]) -> "tuple[Facts, ...]":
+    """The module, those that import it, and those that import it through a package that hands its names on.
+
+    Only those that can hold one of some names.
+    """
     found = {facts.path: facts}
-    for importer in facts.context.importers:
+    for importer in facts.context.importers.naming(names):
         found.setdefault(importer.path, importer)
         if importer.is_package:
-            found.update({other.path: other for other in importer.context.importers if other.path not in found})
+            for other in importer.context.importers.naming(names):
+                found.setdefault(other.path, other)
     return tuple(found.values())
 
 

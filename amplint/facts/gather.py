@@ -3,14 +3,14 @@
 Holds no opinion about what is wrong.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from amplint.config.torch_version import ASSUMED
 from amplint.facts.accumulation import Accumulation
 from amplint.facts.autograd_functions import AutogradFunctions
-from amplint.facts.callers import callsites
+from amplint.facts.callers import Importers, aliases
 from amplint.facts.checkpoints import Checkpoints
 from amplint.facts.classes import attribute_values
 from amplint.facts.concerns import Concerns
@@ -40,7 +40,7 @@ from amplint.facts.training import Training
 from amplint.facts.unscaled import UnscaledTraining
 from amplint.facts.uses import Uses
 from amplint.facts.values import Values
-from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Module
+from amplint.model.tree import ClassDef, Expr, FunctionDef, Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Context:
     """
 
     modules: "Mapping[str, Facts]" = field(default_factory=dict)
-    importers: "Sequence[Facts]" = ()
+    importers: Importers = field(default_factory=Importers)
     is_complete: bool = False
 
 
@@ -232,9 +232,9 @@ class Facts:
         return Shims(self)
 
     @cached_property
-    def callsites(self) -> "dict[FunctionDef | ClassDef, list[Call]]":
-        """The calls of this module by the function or class, of any module in sight, that they name."""
-        return callsites(self)
+    def aliases(self) -> dict[str, set[str]]:
+        """The names at its own level of what has another name elsewhere, by that name."""
+        return aliases(self)
 
     @cached_property
     def protocol(self) -> "tuple[Reading, ...]":

@@ -38,8 +38,8 @@ from amplint.model.tree import (
 
 Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
 _STATEMENTS: tuple[type[Node], ...] = Stmt.__args__
-_DEFINITIONS = (FunctionDef, ClassDef)
-_SCOPES = (FunctionDef, ClassDef, Lambda, Comprehension)
+_DEFINITIONS = frozenset({FunctionDef, ClassDef})
+_SCOPES = frozenset({FunctionDef, ClassDef, Lambda, Comprehension})
 _BLOCK_HOLDERS = (If, For, While, With, Try, ExceptHandler, MatchCase, FunctionDef, ClassDef)
 
 
@@ -57,27 +57,33 @@ class Index:
         self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
         self._scopes: dict[Node, Scope] = {module: module}
         self._generators: dict[FunctionDef, bool] = {}
+        scopes, parents = self._scopes, self.parents
         nodes: list[Node] = []
-        stack: list[tuple[Node, str]] = [(module, "")]
-        while stack:
-            node, prefix = stack.pop()
+        stack: list[Node] = [module]
+        while stack:  # once for every node of a tree, so nothing is asked twice and no class is built here
+            node = stack.pop()
             nodes.append(node)
-            inside = outside = self._scopes[node]
-            if isinstance(node, _DEFINITIONS):
-                qualified = prefix + node.name
-                self.definitions[qualified] = node
-                self.qualified_names[node] = qualified
-                prefix = f"{qualified}."
             below = children(node)
-            if isinstance(node, _SCOPES):
-                inside = node
+            kind = type(node)
+            scope = scopes[node]
+            if kind in _SCOPES:
+                if kind in _DEFINITIONS:
+                    self._define(node, scope)  # type: ignore[arg-type]  # mypy does not narrow by a set of classes
                 for child in below:
-                    self._scopes[child] = inside if _is_evaluated_inside(child, node) else outside
+                    parents[child] = node
+                    scopes[child] = node if _is_evaluated_inside(child, node) else scope  # type: ignore[assignment]
             else:
-                self._scopes.update(dict.fromkeys(below, outside))
-            self.parents.update(dict.fromkeys(below, node))
-            stack += [(child, prefix) for child in reversed(below)]
+                for child in below:
+                    parents[child] = node
+                    scopes[child] = scope
+            stack += below[::-1]
         self.nodes = tuple(nodes)
+
+    def _define(self, node: FunctionDef | ClassDef, scope: Scope) -> None:
+        around = self.qualified_names.get(scope) if isinstance(scope, FunctionDef | ClassDef) else None
+        qualified = node.name if around is None else f"{around}.{node.name}"
+        self.definitions[qualified] = node
+        self.qualified_names[node] = qualified
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:

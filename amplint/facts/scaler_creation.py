@@ -135,7 +135,7 @@ class ScalerCreations:
         if not isinstance(klass, ClassDef):
             yield from calls_of(self._facts, function)
             return
-        for caller in all_importers(self._facts):
+        for caller in all_importers(self._facts, {function.name}):
             for site in caller.index.calls:
                 func = site.func
                 if isinstance(func, Attribute) and func.attr == function.name and caller.index.loops(site):

@@ -97,7 +97,7 @@ class Targets:
                 klass = self._facts.index.klass(function)
                 name = klass.name if klass is not None else name
             found: list[Site] = []
-            for facts in (self._facts, *self._facts.context.importers):
+            for facts in (self._facts, *self._facts.context.importers.naming({name})):
                 found.extend(
                     (facts, call)
                     for call in facts.targets.named(name)

@@ -529,7 +529,8 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack += children(current)[::-1]
+        below = current._below
+        stack += (children(current) if below is None else below)[::-1]
 
 
 def own_nodes(function: Node) -> tuple[Node, ...]:
@@ -544,10 +545,13 @@ def own_nodes(function: Node) -> tuple[Node, ...]:
         while stack:
             node = stack.pop()
             found.append(node)
-            if not isinstance(node, FunctionDef | ClassDef | Lambda):
+            if type(node) not in _BODIES:
                 stack += children(node)[::-1]
         function._own = tuple(found)
     return function._own
+
+
+_BODIES = frozenset({FunctionDef, ClassDef, Lambda})
 
 
 def dotted(node: Node) -> str | None:

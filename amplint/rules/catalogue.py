@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _FOLDER = Path(__file__).parent
+_BEGIN = "\nRULE = Rule(\n"
 
 
 class Entry(NamedTuple):
@@ -32,7 +33,10 @@ def catalogue() -> tuple[Entry, ...]:
 
 
 def _entry(path: Path) -> Entry:
-    module = ast.parse(path.read_text("utf-8"))
+    text = path.read_text("utf-8")
+    # What follows the metadata, the rule itself, is most of the file, and says nothing about it.
+    end = text.find("\n)\n", text.find(_BEGIN))
+    module = ast.parse(text[: end + 2] if end >= 0 else text)
     for statement in module.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Call(keywords=keywords)):

@@ -19,6 +19,8 @@ _TOKENS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_new = tuple.__new__
+
 
 class UncertainError(Exception):
     """The text around a node is of a rare kind; whoever asked has to read the program with a full parser."""
@@ -30,6 +32,7 @@ class Geometry:
     def __init__(self, program: str) -> None:
         self.program = program
         self._is_ascii = program.isascii()
+        self._numbers = list(range(program.count("\n") + 2))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -58,13 +61,13 @@ class Geometry:
         return column if wide is None else len(wide[:column].decode("utf-8", "surrogatepass"))
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.alias | ast.keyword | ast.excepthandler) -> Span:
-        """The span that `ast` gives a node."""
-        if self._is_ascii:
-            return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[arg-type]
-        line, end_line = node.lineno, node.end_lineno or node.lineno
-        return Span(
-            line, self._column(line, node.col_offset), end_line, self._column(end_line, node.end_col_offset or 0)
-        )
+        """The span that `ast` gives a node. All spans share the numbers of lines, which take as much room as a span."""
+        numbers = self._numbers
+        line, column, end_line, end_column = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        if not self._is_ascii:
+            column, end_column = self._column(line, column), self._column(end_line or line, end_column or 0)
+        # What `Span(…)` does, without the call of a function in Python that fills its arguments in.
+        return _new(Span, (numbers[line], column, numbers[end_line], end_column))  # type: ignore[index]
 
     def offset(self, line: int, column: int) -> int:
         """The index in the program of a place."""
