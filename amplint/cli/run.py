@@ -14,7 +14,7 @@ from amplint.config.usage import UsageError
 from amplint.engine.setup import Setup
 from amplint.report.report import Report
 from amplint.runtime.drive import Driver, Run, RuntimeUnavailableError
-from amplint.runtime.job import Detail, Job
+from amplint.runtime.job import Detail, Job, Kept
 from amplint.runtime.ranks import disagreements, run_ranks
 from amplint.runtime.trace import Trace
 
@@ -74,7 +74,7 @@ def _traces(options: argparse.Namespace) -> list[Trace]:
         threads=options.threads,
         device=options.device,
         is_output_shown=True,
-        is_every_event_kept=options.trace is not None,
+        kept=Kept.NOTHING if options.trace is None else Kept.EVERYTHING,
     )
     try:
         display = StepsLine(options.steps, is_wanted=not options.quiet)

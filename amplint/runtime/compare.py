@@ -46,6 +46,15 @@ def first_difference(left: Trace, right: Trace, quantities: Iterable[str] = PARA
     if len(left.steps) != len(right.steps):
         shorter = min(len(left.steps), len(right.steps))
         return Difference(shorter + 1, "number of steps", str(len(left.steps)), str(len(right.steps)))
+    return _last_difference(left, right) if "parameters" in names else None
+
+
+def _last_difference(left: Trace, right: Trace) -> Difference | None:
+    """Where the parameters part that two runs leave behind."""
+    ours, theirs = (trace.summary.get("parameters", {}) for trace in (left, right))
+    for number in ours.keys() & theirs.keys():
+        if ours[number] != theirs[number]:
+            return Difference(len(left.steps), "parameters at the end (hash)", ours[number], theirs[number])
     return None
 
 

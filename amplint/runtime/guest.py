@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from amplint.runtime.execute import execute
-from amplint.runtime.job import Detail, Job, ScalerTreatment, job_from_json
+from amplint.runtime.job import Detail, Job, Kept, ScalerTreatment, job_from_json
 from amplint.runtime.overlay import overlay_from_environment
 from amplint.runtime.probes import Probes
 from amplint.runtime.sanitizer import Sanitizer
@@ -118,10 +118,11 @@ class _Session:
         AutogradHooks(recorder).install(patches)
         AutocastHooks(recorder).install(patches)
         GradientHooks(recorder, scalers).install(patches)
-        if self._job.is_every_event_kept:
-            recorder.listeners.append(writer.event)
+        if self._job.kept is not Kept.NOTHING:
+            recorder.listen(dict.fromkeys(Kind, writer.event if self._job.kept is Kept.EVERYTHING else writer.place))
         if self._job.treatment.is_autocast_on and self._job.treatment.scaler is ScalerTreatment.OWN:
-            recorder.listeners.append(Sanitizer(writer.sighting).hear)
+            for handlers in Sanitizer(writer.sighting).handlers():
+                recorder.listen(handlers)
         self._finishers.append(lambda: self._end(is_autocast_on()))
 
     def counting(self) -> AbstractContextManager[Any]:
@@ -131,10 +132,10 @@ class _Session:
         return DtypeCounter(self._recorder) if self._job.detail is Detail.OPERATIONS else nullcontext()
 
     def _end(self, is_on: bool) -> dict[str, Any]:
-        from amplint.runtime.watch_optimizer import bad_last_steps
-
-        self._recorder.emit(Kind.END, NOWHERE, is_autocast_on=is_on, bad_steps=bad_last_steps(self._recorder))
-        return {}
+        last = self._recorder.last_looks
+        last.finish()
+        self._recorder.emit(Kind.END, NOWHERE, is_autocast_on=is_on, bad_steps=last.bad_steps)
+        return {"parameters": last.hashes} if last.hashes else {}
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Write what is known only at the end."""

@@ -23,6 +23,17 @@ class Detail(StrEnum):
     OPERATIONS = "operations"
 
 
+class Kept(StrEnum):
+    """Which events a trace holds.
+
+    nothing: none, only steps and sightings. places: the first of each kind at each place, and every new scaler.
+    """
+
+    NOTHING = "nothing"
+    PLACES = "places"
+    EVERYTHING = "everything"
+
+
 class ScalerTreatment(StrEnum):
     """What becomes of the script's gradient scalers."""
 
@@ -75,8 +86,8 @@ class Job:
     """One run.
 
     folder is amplint's own temporary folder for it; overlay maps real paths to the text served instead; probes asks
-    which lines of files (by real path) are reached. Where not every event is kept, the trace holds steps and
-    sightings. Where half precision is refused and autocast is off, a program that asks for it gets float32.
+    which lines of files (by real path) are reached. Where half precision is refused and autocast is off, a program that
+    asks for it gets float32.
     """
 
     program: Program
@@ -89,7 +100,7 @@ class Job:
     threads: int = 1
     device: str = "cpu"
     is_output_shown: bool = False
-    is_every_event_kept: bool = True
+    kept: Kept = Kept.EVERYTHING
     is_half_refused: bool = False
     overlay: dict[str, str] = field(default_factory=dict)
     probes: dict[str, list[int]] = field(default_factory=dict)
@@ -106,5 +117,5 @@ def job_from_json(text: str) -> Job:
     program["arguments"] = tuple(program["arguments"])
     treatment = data.pop("treatment")
     treatment["scaler"] = ScalerTreatment(treatment["scaler"])
-    data["detail"] = Detail(data["detail"])
+    data["detail"], data["kept"] = Detail(data["detail"]), Kept(data["kept"])
     return Job(program=Program(**program), treatment=Treatment(**treatment), **data)

@@ -52,6 +52,12 @@ class Known:
             if optimizer is not None:
                 yield optimizer
 
+    def sharers(self, optimizer: torch.optim.Optimizer) -> list[int]:
+        """The numbers of the optimizers that own any parameter of this one, which is one of them."""
+        if len(self._optimizers) == 1 and self._optimizers[0]() is optimizer:
+            return [self.number(optimizer)]
+        return self.optimizers_of(parameters_of(optimizer))
+
     def optimizers_of(self, parameters: Iterable[torch.Tensor]) -> list[int]:
         """The numbers of the optimizers that own any of these parameters."""
         owners = self._owners_by_parameter()

@@ -64,11 +64,11 @@ def smallest_of(vectors: Iterable[torch.Tensor]) -> float | None:
     """The smallest magnitude that is not zero."""
     found = []
     for vector in vectors:
-        magnitudes = vector.abs()
-        magnitudes = magnitudes[magnitudes > 0]
-        if magnitudes.numel():
-            found.append(float(magnitudes.min().item()))
-    return min(found, default=None)
+        if vector.numel():
+            magnitudes = vector.abs()
+            found.append(float(magnitudes.masked_fill_(magnitudes == 0, math.inf).min().item()))
+    smallest = min(found, default=math.inf)
+    return None if smallest == math.inf else smallest
 
 
 def largest_of(vectors: Iterable[torch.Tensor]) -> float:

@@ -10,7 +10,7 @@ from amplint.runtime.compare import EVERYTHING, Difference, first_difference, ha
 from amplint.runtime.job import AMP_OFF, AS_IS, Detail
 from amplint.runtime.laboratory import SCALES, Laboratory, overflow_at
 from amplint.runtime.ranks import disagreements
-from amplint.runtime.trace import Ending, Kind, Step, Trace
+from amplint.runtime.trace import Ending, Step, Trace
 from amplint.runtime.verdict import Check
 
 
@@ -104,15 +104,8 @@ def survives_overflow(lab: Laboratory, variant: str) -> Check:
 
 def overflow_number(trace: Trace) -> int:
     """Which `scale()` call (from 1) to spoil: an early one of an applied step, but not the first; 0 for none."""
-    calls, found = 0, 0
-    for event in trace.events:
-        if event.kind is Kind.SCALE:
-            calls += 1
-        elif event.kind is Kind.STEPPED and event.data["is_applied"] and event.data["scaler"] is not None and calls:
-            found = calls
-            if calls > 1:
-                break
-    return found
+    calls = [step.scales for step in trace.steps if step.is_applied and step.scales]
+    return next((count for count in calls if count > 1), calls[-1] if calls else 0)
 
 
 def _judge_skips(name: str, usual: Trace, trace: Trace) -> Check:

@@ -3,7 +3,10 @@
 Knows that `advance` is a function of state and event alone; knows no state and no event.
 """
 
+from collections.abc import Hashable
+
 from amplint.knowledge.automaton import advance
+from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Error, Event, State
 
 _MOST = 2_000
@@ -17,20 +20,27 @@ class Recall:
 
     def __init__(self) -> None:
         self._states: dict[State, State] = {}
-        self._outcomes: dict[tuple[int, Event], Outcome] = {}
+        self._outcomes: dict[tuple[int, EventKind, Hashable, Hashable, tuple[int, ...] | None], Outcome] = {}
         self._newest = State()
 
-    def advance(self, state: State, event: Event) -> Outcome:
-        """The state after an event, and what was wrong with it."""
+    def advance(
+        self,
+        state: State,
+        kind: EventKind,
+        site: Hashable,
+        scaler: Hashable = None,
+        optimizers: tuple[int, ...] | None = None,
+    ) -> Outcome:
+        """The state after an event that surely happened, and what was wrong with it."""
         if state is not self._newest:
             self._newest = self._states.setdefault(state, state)
-        key = (id(self._newest), event)
+        key = (id(self._newest), kind, site, scaler, optimizers)
         outcome = self._outcomes.get(key)
         if outcome is None:
             if len(self._states) > _MOST:
                 self._outcomes.clear()
                 self._states = {self._newest: self._newest}
-            after, errors = advance(self._newest, event)
+            after, errors = advance(self._newest, Event(kind, site, scaler, optimizers))
             outcome = self._outcomes[key] = self._states.setdefault(after, after), errors
         self._newest = outcome[0]
         return outcome

@@ -15,8 +15,9 @@ import torch
 
 from amplint.runtime.job import Detail, Job
 from amplint.runtime.known import Known
+from amplint.runtime.last_look import LastLooks
 from amplint.runtime.site import NOWHERE, Site, site_of_caller
-from amplint.runtime.trace import Event, Kind, Step
+from amplint.runtime.trace import Event, Handlers, Kind, Step
 
 
 class EnoughStepsError(BaseException):
@@ -60,18 +61,21 @@ class Recorder:
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        # Whether numbers are wanted, not only events.
+        self.is_full = job.detail in (Detail.FULL, Detail.OPERATIONS)
         self.known = Known()
-        self.listeners: list[Callable[[Event], None]] = []
+        self._listeners: dict[Kind, list[Callable[[Event], None]]] = {kind: [] for kind in Kind}
         self.step_listeners: list[Callable[[Step], None]] = []
         self.pending = Pending()
         self.backwards: list[Backward] = []
         self.backwards_into: Counter[int] = Counter()
+        self.scales = 0
         self.reduction = ""
         self.has_float16 = False
         self._scaler_steps = 0
         self.regions: list[int] = []
         self.steps_of: dict[int, int] = {}
-        self.unseen: dict[int, Site] = {}
+        self.last_looks = LastLooks(self, wants_hashes=self.is_full)
         self.is_distributed = "WORLD_SIZE" in os.environ
         self._quiet = 0
         # A forked child is another process: its events are not of this run.
@@ -85,11 +89,6 @@ class Recorder:
     def is_on(self) -> bool:
         """Whether this is the process that is recorded and no hook of ours is at work."""
         return self._quiet == 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether numbers are wanted, not only events."""
-        return self.job.detail in (Detail.FULL, Detail.OPERATIONS)
 
     def __enter__(self) -> None:
         """What happens inside belongs to a function already recorded: its own calls make no events."""
@@ -116,13 +115,21 @@ class Recorder:
         finally:
             self._scaler_steps -= 1
 
+    def listen(self, handlers: Handlers) -> None:
+        """Have a handler called for each event of its kind, after those that listen already."""
+        for kind, handler in handlers.items():
+            self._listeners[kind].append(handler)
+
     def emit(self, kind: Kind, site: Site | None = None, **data: Any) -> None:
         """Tell the listeners what the user's program just did, from the frame that did it."""
+        listeners = self._listeners[kind]
+        if not listeners:
+            return
         event = Event(kind, site_of_caller() if site is None else site, data)
-        for listener in self.listeners:
+        for listener in listeners:
             listener(event)
 
-    def finish_step(self, optimizer: torch.optim.Optimizer, numbers: dict[str, Any]) -> None:
+    def finish_step(self, optimizer: torch.optim.Optimizer, numbers: dict[str, Any], *, is_by_scaler: bool) -> None:
         """Close the iteration of an optimizer with the numbers of its step."""
         number = self.known.number(optimizer)
         self.steps_of[number] = self.steps_of.get(number, 0) + 1
@@ -138,6 +145,7 @@ class Recorder:
             max_value=pending.max_value,
             clip_coefficient=pending.clip_coefficient,
             backwards=self.backwards_into.pop(number, 0),
+            scales=self.scales if is_by_scaler else None,
             dtypes=pending.dtypes,
             seconds=now - self._clock,
             **numbers,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from amplint.runtime.sighting import Notebook
 from amplint.runtime.site import NOWHERE, Site
-from amplint.runtime.trace import Event, Kind
+from amplint.runtime.trace import Event, Handlers, Kind
 
 
 @dataclass(slots=True)
@@ -23,26 +23,32 @@ class Regions:
     _cached: dict[int, bool] = field(default_factory=dict)
     _backwards: dict[int, tuple[Site, Site]] = field(default_factory=dict)
 
-    def hear(self, event: Event) -> None:
-        """Take note of an event."""
-        data = event.data
-        self._has_backward |= event.kind is Kind.BACKWARD
-        match event.kind:
-            case Kind.REGION_ENTER:
-                self._enter(event)
-            case Kind.REGION_EXIT:
-                self._leave(data["region"])
-            case Kind.END:
-                for region in list(self._backwards):
-                    self._leave(region)
-            case Kind.REGION_DROPPED:
-                self.notebook.report("AMP403", "an autocast region is made here and never entered", event.site)
-            case Kind.SCALER if data["is_enabled"]:
-                self._scalers[data["scaler"]] = event.site
-            case Kind.BACKWARD if data["around"]:
-                self._backward(event)
-            case Kind.STEP | Kind.OPTIMIZER_STEP:
-                self._step(event)
+    def handlers(self) -> Handlers:
+        """What is to be called for an event of each kind."""
+        return {
+            Kind.SCALER: self._made,
+            Kind.REGION_ENTER: self._enter,
+            Kind.REGION_EXIT: self._exited,
+            Kind.REGION_DROPPED: self._dropped,
+            Kind.BACKWARD: self._backward,
+            Kind.STEP: self._step,
+            Kind.OPTIMIZER_STEP: self._step,
+            Kind.END: self._ended,
+        }
+
+    def _made(self, event: Event) -> None:
+        if event.data["is_enabled"]:
+            self._scalers[event.data["scaler"]] = event.site
+
+    def _exited(self, event: Event) -> None:
+        self._leave(event.data["region"])
+
+    def _dropped(self, event: Event) -> None:
+        self.notebook.report("AMP403", "an autocast region is made here and never entered", event.site)
+
+    def _ended(self, event: Event) -> None:
+        for region in list(self._backwards):
+            self._leave(region)
 
     def _enter(self, event: Event) -> None:
         data = event.data
@@ -55,6 +61,9 @@ class Regions:
             self._dtypes[data["dtype"]] = event.site
 
     def _backward(self, event: Event) -> None:
+        self._has_backward = True
+        if not event.data["around"]:
+            return
         region = event.data["around"][0]
         entered = self._entered.get(region, NOWHERE)
         if region in self._stepped_in and any(self._cached.get(each) for each in event.data["around"]):

@@ -4,17 +4,16 @@ Knows how recorded events map to the table's and which code, at which place, a r
 The table decides what is wrong; nothing here does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
 from amplint.knowledge.state import NEW_OPTIMIZER, Error, State
-from amplint.knowledge.state import Event as TableEvent
 from amplint.runtime.recall import Recall
 from amplint.runtime.sighting import Notebook
 from amplint.runtime.site import NOWHERE, Site
-from amplint.runtime.trace import Event, Kind
+from amplint.runtime.trace import Event, Handlers, Kind
 
 _DIRECT = {
     Kind.UNSCALE: EventKind.UNSCALE,
@@ -24,7 +23,7 @@ _DIRECT = {
     Kind.CLIP: EventKind.CLIP,
 }
 
-_CLOSING = (*_DIRECT, Kind.BACKWARD, Kind.END)
+_CLOSING = frozenset({*_DIRECT, Kind.BACKWARD, Kind.END})
 _THRESHOLDS = ("clamp_", "clip_", "_foreach_clamp_min_", "_foreach_clamp_max_")
 
 _FIXED_CODES = {
@@ -62,6 +61,7 @@ class Replay:
     notebook: Notebook
     state: State = field(default_factory=State)
     _recall: Recall = field(default_factory=Recall)
+    _known: set[int] = field(default_factory=set)
     _reads: list[tuple[Site, tuple[int, ...]]] = field(default_factory=list)
     _callers: dict[Site, Site] = field(default_factory=dict)
     _knows_scale: bool = False
@@ -73,40 +73,48 @@ class Replay:
     _since: dict[int, _Since] = field(default_factory=dict)
     _reported: set[tuple[object, Reason]] = field(default_factory=set)
 
-    def hear(self, event: Event) -> None:
+    def handlers(self) -> Handlers:
+        """What is to be called for an event of each kind."""
+        return dict.fromkeys(_HANDLERS, self._hear)
+
+    def _hear(self, event: Event) -> None:
         """Advance by an event of the run."""
-        data = event.data
-        for number in data.get("optimizers", [data["optimizer"]] if data.get("optimizer") else []):
-            if number not in dict(self.state.optimizers):
+        for number in _optimizers(event):
+            if number not in self._known:
+                self._known.add(number)
                 self.state = self.state.with_optimizer(number, NEW_OPTIMIZER)
         if event.kind in _CLOSING:
             self._flush_reads()
-        match event.kind:
-            case Kind.SCALER if data["is_enabled"]:
-                self._advance(TableEvent(EventKind.CREATE, event.site, data["scaler"]))
-            case Kind.SCALE:
-                self._scales[data["scaler"]] = event.site
-                self._advance(TableEvent(EventKind.SCALE, event.site, data["scaler"]))
-            case Kind.BACKWARD:
-                self._backward(event)
-            case Kind.GRADIENT:
-                for scaler in data["scalers"]:
-                    self._scales[scaler] = None
-            case Kind.UPDATE:
-                kind = EventKind.SET_SCALE if data["is_given"] else EventKind.UPDATE
-                self._advance(TableEvent(kind, event.site, data["scaler"]))
-                self._updates[data["scaler"]] = event.site
-            case Kind.READ:
-                self._reads.append((event.site, tuple(data["optimizers"])))
-                self._callers[event.site] = Site(*data["caller"])
-            case Kind.GET_SCALE:
-                # Whoever asks for the scale after a backward takes it into account, or so it is assumed.
-                self._knows_scale = True
-                self._reads.clear()
-            case Kind.CHANGE:
-                self._change(event)
-            case kind if kind in _DIRECT:
-                self._direct(event)
+        _HANDLERS[event.kind](self, event)
+
+    def _create(self, event: Event) -> None:
+        if event.data["is_enabled"]:
+            self._advance(EventKind.CREATE, event.site, event.data["scaler"])
+
+    def _scale(self, event: Event) -> None:
+        self._scales[event.data["scaler"]] = event.site
+        self._advance(EventKind.SCALE, event.site, event.data["scaler"])
+
+    def _gradient(self, event: Event) -> None:
+        for scaler in event.data["scalers"]:
+            self._scales[scaler] = None
+
+    def _update(self, event: Event) -> None:
+        kind = EventKind.SET_SCALE if event.data["is_given"] else EventKind.UPDATE
+        self._advance(kind, event.site, event.data["scaler"])
+        self._updates[event.data["scaler"]] = event.site
+
+    def _read(self, event: Event) -> None:
+        self._reads.append((event.site, tuple(event.data["optimizers"])))
+        self._callers[event.site] = Site(*event.data["caller"])
+
+    def _get_scale(self, event: Event) -> None:
+        """Whoever asks for the scale after a backward takes it into account, or so it is assumed."""
+        self._knows_scale = True
+        self._reads.clear()
+
+    def _end(self, event: Event) -> None:
+        """Nothing follows: what was read last is no half of a clip."""
 
     def _change(self, event: Event) -> None:
         """The program writes into gradients by hand.
@@ -118,22 +126,21 @@ class Replay:
         was_read = any(set(optimizers) & set(read) for _, read in self._reads)
         if event.data["function"] in _THRESHOLDS or (was_read and not event.data["is_assignment"]):
             self._reads.clear()
-            self._advance(TableEvent(EventKind.CLIP, event.site, None, optimizers))
+            self._advance(EventKind.CLIP, event.site, None, optimizers)
         else:
-            self._advance(TableEvent(EventKind.FORGET, event.site, None, optimizers))
+            self._advance(EventKind.FORGET, event.site, None, optimizers)
 
     def _flush_reads(self) -> None:
         """What was read was not the first half of a clip."""
         for site, optimizers in () if self._knows_scale else self._reads:
-            self._advance(TableEvent(EventKind.READ, site, None, optimizers))
+            self._advance(EventKind.READ, site, None, optimizers)
         self._reads.clear()
 
     def _direct(self, event: Event) -> None:
-        data = event.data
-        optimizers = tuple(data.get("optimizers", (data.get("optimizer"),)))
+        data, optimizers = event.data, _optimizers(event)
         if event.kind is Kind.CLIP and self._knows_scale:
             return
-        self._advance(TableEvent(_DIRECT[event.kind], event.site, data.get("scaler"), optimizers))
+        self._advance(_DIRECT[event.kind], event.site, data.get("scaler"), optimizers)
         for number in optimizers:
             if event.kind in (Kind.UNSCALE, Kind.STEP):
                 self._since[number] = _Since()
@@ -162,7 +169,7 @@ class Replay:
         scalers = event.data["scalers"]
         for scaler in scalers:
             self._scales[scaler] = None
-            self._advance(TableEvent(EventKind.SCALED_BACKWARD, event.site, scaler, optimizers))
+            self._advance(EventKind.SCALED_BACKWARD, event.site, scaler, optimizers)
         if not scalers:
             unused = next((site for site in self._scales.values() if site is not None), None)
             for number in optimizers:
@@ -170,10 +177,12 @@ class Replay:
                 if unused is not None:
                     self._discarded[number] = unused
             self._scales.clear()
-            self._advance(TableEvent(EventKind.PLAIN_BACKWARD, event.site, None, optimizers))
+            self._advance(EventKind.PLAIN_BACKWARD, event.site, None, optimizers)
 
-    def _advance(self, event: TableEvent) -> None:
-        self.state, errors = self._recall.advance(self.state, event)
+    def _advance(
+        self, kind: EventKind, site: Site, scaler: int | None, optimizers: tuple[int, ...] | None = None
+    ) -> None:
+        self.state, errors = self._recall.advance(self.state, kind, site, scaler, optimizers)
         for error in errors:
             if (error.optimizer, error.reason) in self._reported:
                 continue
@@ -221,6 +230,28 @@ class Replay:
             case _:
                 return "AMP202"
 
+
+def _optimizers(event: Event) -> tuple[int, ...]:
+    """The optimizers that an event is about."""
+    several = event.data.get("optimizers")
+    if several is not None:
+        return tuple(several)
+    one = event.data.get("optimizer")
+    return () if one is None else (one,)
+
+
+_HANDLERS: dict[Kind, Callable[[Replay, Event], None]] = {
+    Kind.SCALER: Replay._create,
+    Kind.SCALE: Replay._scale,
+    Kind.BACKWARD: Replay._backward,
+    Kind.GRADIENT: Replay._gradient,
+    Kind.UPDATE: Replay._update,
+    Kind.READ: Replay._read,
+    Kind.GET_SCALE: Replay._get_scale,
+    Kind.CHANGE: Replay._change,
+    Kind.END: Replay._end,
+    **dict.fromkeys(_DIRECT, Replay._direct),
+}
 
 _MESSAGES = {
     "AMP201": "the clip works on scaled gradients: ",

@@ -1,12 +1,12 @@
 """All that listens for misuse in a run, under one name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from amplint.runtime.regions import Regions
 from amplint.runtime.replay import Replay
 from amplint.runtime.sighting import Notebook, Sighting
 from amplint.runtime.symptoms import Symptoms
-from amplint.runtime.trace import Event
+from amplint.runtime.trace import Handlers
 from amplint.runtime.usage import Usage
 
 
@@ -22,7 +22,6 @@ class Sanitizer:
             Symptoms(self.notebook),
         )
 
-    def hear(self, event: Event) -> None:
-        """Pass an event on."""
-        for listener in self._listeners:
-            listener.hear(event)
+    def handlers(self) -> Iterator[Handlers]:
+        """What each listener wants to be called for, in the order in which they have to be."""
+        return (listener.handlers() for listener in self._listeners)

@@ -68,8 +68,19 @@ def is_called_by_user(depth: int = 2) -> bool:
     return is_user_file(sys._getframe(depth).f_code.co_filename)
 
 
-@cache
+# By identity: to hash a code object is to hash all its names and constants. Holding the code keeps its number its own.
+_places: dict[tuple[int, int], tuple[CodeType, Site]] = {}
+
+
 def _place(code: CodeType, instruction: int, line: int) -> Site:
+    key = (id(code), instruction)
+    found = _places.get(key)
+    if found is None:
+        found = _places[key] = (code, _position(code, instruction, line))
+    return found[1]
+
+
+def _position(code: CodeType, instruction: int, line: int) -> Site:
     path = os.path.abspath(code.co_filename)
     for number, position in enumerate(code.co_positions()):
         if number * 2 == instruction:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from amplint.runtime.sighting import Notebook
 from amplint.runtime.site import NOWHERE, Site
-from amplint.runtime.trace import Event, Kind
+from amplint.runtime.trace import Event, Handlers, Kind
 
 COLLAPSE = 24
 """Backoffs in a row. From the default 65536 that is a scale of 0.004, far below where float16 needs one."""
@@ -35,17 +35,17 @@ class Symptoms:
     _applied: set[int] = field(default_factory=set)
     _region_site: Site = NOWHERE
 
-    def hear(self, event: Event) -> None:
-        """Take note of an event."""
-        match event.kind:
-            case Kind.UPDATED:
-                self._updated(event)
-            case Kind.STEPPED:
-                self._stepped(event)
-            case Kind.REGION_ENTER:
-                self._region_site = event.site
-            case Kind.END:
-                self._ended(event)
+    def handlers(self) -> Handlers:
+        """What is to be called for an event of each kind."""
+        return {
+            Kind.UPDATED: self._updated,
+            Kind.STEPPED: self._stepped,
+            Kind.REGION_ENTER: self._entered,
+            Kind.END: self._ended,
+        }
+
+    def _entered(self, event: Event) -> None:
+        self._region_site = event.site
 
     def _ended(self, event: Event) -> None:
         for site in event.data.get("bad_steps", ()):

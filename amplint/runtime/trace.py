@@ -7,11 +7,11 @@ import json
 import math
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from amplint.runtime.sighting import Sighting
 from amplint.runtime.site import NOWHERE, Site
@@ -49,13 +49,16 @@ class Kind(StrEnum):
     END = "end"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something that the program did with AMP. data holds numbers that name scalers, optimizers and parameters."""
 
     kind: Kind
     site: Site
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any]
+
+
+Handlers = Mapping[Kind, Callable[[Event], None]]
+"""What a listener wants to be called for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Step:
     max_norm is its bound, and max_value that of a clip by value, with largest the largest magnitude at the step;
     backwards counts those that reached this optimizer's gradients since its previous step; parameters is a hash;
     seconds counts from the previous step; memory is the peak so far in bytes; dtypes counts the operations of the
-    forward pass by dtype.
+    forward pass by dtype; scales counts the calls of `scale()` so far, where a scaler made the step.
     """
 
     index: int
@@ -88,6 +91,7 @@ class Step:
     seconds: float = 0.0
     memory: int = 0
     dtypes: Mapping[str, int] = field(default_factory=dict)
+    scales: int | None = None
     site: Site = NOWHERE
 
 
@@ -140,6 +144,7 @@ class TraceWriter:
         self._stream = stream
         self._owner = os.getpid()
         self._lock = threading.Lock()
+        self._places: set[tuple[Kind, Site]] = set()
 
     def write(self, record: str, data: Mapping[str, Any], *, is_flushed: bool = False) -> None:
         """Write one line. A forked child writes nothing: the file belongs to its parent."""
@@ -155,9 +160,17 @@ class TraceWriter:
         """Write what was done."""
         self.write("event", {"kind": event.kind, "site": event.site} | dict(event.data))
 
+    def place(self, event: Event) -> None:
+        """Write what was done, unless it was done before at the same place."""
+        key = event.kind, event.site
+        if key not in self._places or event.kind is Kind.SCALER:
+            self._places.add(key)
+            self.event(event)
+
     def step(self, step: Step) -> None:
-        """Write the numbers of a step."""
-        self.write("step", {name: getattr(step, name) for name in Step.__slots__}, is_flushed=True)
+        """Write the numbers of a step that were recorded."""
+        numbers = ((name, getattr(step, name)) for name in Step.__slots__)
+        self.write("step", {name: value for name, value in numbers if value is not None}, is_flushed=True)
 
     def sighting(self, sighting: Sighting) -> None:
         """Write a misuse when it is seen."""
@@ -180,17 +193,19 @@ class Trace:
     outcome: Outcome = Outcome(Ending.VANISHED)
 
 
-_FLOATS = (
-    "loss",
-    "scale",
-    "norm",
-    "seen_norm",
-    "max_norm",
-    "max_value",
-    "largest",
-    "clip_coefficient",
-    "smallest",
-    "learning_rate",
+_FLOATS = frozenset(
+    {
+        "loss",
+        "scale",
+        "norm",
+        "seen_norm",
+        "max_norm",
+        "max_value",
+        "largest",
+        "clip_coefficient",
+        "smallest",
+        "learning_rate",
+    }
 )
 
 
@@ -218,8 +233,8 @@ def read_trace(path: Path) -> Trace:
                 trace.events.append(Event(kind, site, record))
             case "step":
                 record["site"] = Site(*record["site"])
-                for name in _FLOATS:
-                    record[name] = None if record[name] is None else float(record[name])
+                for name in _FLOATS & record.keys():
+                    record[name] = float(record[name])
                 trace.steps.append(Step(**record))
             case "sighting":
                 notes = tuple((Site(*place), text) for place, text in record["notes"])

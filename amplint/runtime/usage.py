@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from amplint.runtime.sighting import Notebook
 from amplint.runtime.site import NOWHERE, Site
-from amplint.runtime.trace import Event
+from amplint.runtime.trace import Event, Handlers, Kind
 
 ENOUGH_GROUPS = 2
 """Groups of micro-batches that must show the same pattern: one alone may be a batch that was thrown away."""
@@ -47,11 +47,10 @@ class Usage:
     _skipped: dict[int, bool] = field(default_factory=dict)
     _steps_since_schedule: dict[int, int] = field(default_factory=dict)
 
-    def hear(self, event: Event) -> None:
-        """Take note of an event."""
-        handler = getattr(self, f"_on_{event.kind.name.lower()}", None)
-        if handler is not None:
-            handler(event)
+    def handlers(self) -> Handlers:
+        """What is to be called for an event of each kind: the method of its name."""
+        names = {kind: f"_on_{kind.name.lower()}" for kind in Kind}
+        return {kind: getattr(self, name) for kind, name in names.items() if hasattr(self, name)}
 
     def _on_scaler(self, event: Event) -> None:
         if event.data["is_enabled"]:

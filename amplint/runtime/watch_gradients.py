@@ -65,18 +65,30 @@ class GradientHooks:
         patches.set(torch.Tensor, "grad", property(get, put, drop, descriptor.__doc__))
         for name in SCALAR_READS:
             patches.wrap(torch.Tensor, name, self._scalar_read)
-        self._recorder.listeners.insert(0, self._follow)
+        self._recorder.listen(
+            {
+                Kind.BACKWARD: self._follow_backward,
+                Kind.UNSCALE: self._follow_step,
+                Kind.STEP: self._follow_step,
+                Kind.OPTIMIZER_STEP: self._follow_step,
+                Kind.ZERO_GRAD: self._follow_zero,
+            }
+        )
 
-    def _follow(self, event: Event) -> None:
-        match event.kind:
-            case Kind.BACKWARD if event.data["scalers"]:
-                self._scaled.update(event.data["optimizers"])
-            case Kind.UNSCALE | Kind.STEP | Kind.OPTIMIZER_STEP:
-                self._scaled.discard(event.data["optimizer"])
-            case Kind.ZERO_GRAD:
-                self._scaled.difference_update(event.data["optimizers"])
-            case _:
-                return
+    def _follow_backward(self, event: Event) -> None:
+        if event.data["scalers"]:
+            self._scaled.update(event.data["optimizers"])
+            self._close()
+
+    def _follow_step(self, event: Event) -> None:
+        self._scaled.discard(event.data["optimizer"])
+        self._close()
+
+    def _follow_zero(self, event: Event) -> None:
+        self._scaled.difference_update(event.data["optimizers"])
+        self._close()
+
+    def _close(self) -> None:
         if self._is_open:
             self._window.undo()
             self._read.clear()

@@ -15,13 +15,11 @@ from torch.optim.optimizer import (
 from amplint.runtime import measure
 from amplint.runtime.job import Detail
 from amplint.runtime.known import gradient, parameters_of
+from amplint.runtime.last_look import is_due
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
-from amplint.runtime.site import Site, site_of_caller, site_of_callers_caller
+from amplint.runtime.site import NOWHERE, Site, site_of_caller, site_of_callers_caller
 from amplint.runtime.trace import Kind
-
-EVERY_STEP_UNTIL, OFTEN = 16, 8
-"""Steps whose parameters are all looked at, and how many later ones to one look; the last one is looked at, too."""
 
 CLIP_FUNCTIONS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "clip_grad_norm")
 
@@ -95,7 +93,7 @@ class OptimizerHooks:
         def zero_grad(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             if not recorder.is_on:
                 return original(optimizer, *args, **kwargs)
-            recorder.emit(Kind.ZERO_GRAD, optimizers=recorder.known.optimizers_of(parameters_of(optimizer)))
+            recorder.emit(Kind.ZERO_GRAD, optimizers=recorder.known.sharers(optimizer))
             with recorder:
                 return original(optimizer, *args, **kwargs)
 
@@ -173,55 +171,52 @@ def _is_live(parameter: torch.Tensor) -> bool:
     return grad is not None and bool(grad.count_nonzero())
 
 
-def _health(recorder: Recorder, optimizer: Optimizer, scaler: int | None, site: Site) -> dict[str, Any]:
-    """What the step left: whether parameters are finite, and zeros among unscaled gradients; both looked at rarely."""
+def _look(
+    recorder: Recorder, optimizer: Optimizer, scaler: int | None, site: Site
+) -> tuple[dict[str, Any], str | None]:
+    """What the step left: whether parameters are finite, and zeros among unscaled gradients; and a hash of the former.
+
+    All of it is looked at rarely once training has begun.
+    """
     number = recorder.known.number(optimizer)
     steps = recorder.steps_of.get(number, 0)
     health: dict[str, Any] = {}
-    if steps < EVERY_STEP_UNTIL or steps % OFTEN == 0:
-        health["has_bad_parameters"] = not _is_finite(optimizer)
-        recorder.unseen.pop(number, None)
-    else:
-        recorder.unseen[number] = site
+    found = None
+    if is_due(steps):
+        vectors = measure.joined(parameters_of(optimizer))
+        health["has_bad_parameters"] = not measure.are_finite(vectors)
+        found = measure.hash_of(vectors) if recorder.is_full else None
+    recorder.last_looks.expect(number, optimizer, NOWHERE if health else site)
     is_power_of_two = steps & (steps + 1) == 0
     if scaler is None and recorder.has_float16 and is_power_of_two:
         health["zero_share"] = measure.zero_share(measure.gradients_of(optimizer))
-    return health
-
-
-def _is_finite(optimizer: Optimizer) -> bool:
-    return measure.are_finite(measure.joined(parameters_of(optimizer)))
-
-
-def bad_last_steps(recorder: Recorder) -> list[Site]:
-    """Where the last steps of optimizers were made whose parameters nobody has looked at since, and which are bad."""
-    with recorder:
-        last = [(recorder.unseen.get(recorder.known.number(each)), each) for each in recorder.known.optimizers()]
-        return [site for site, optimizer in last if site is not None and not _is_finite(optimizer)]
+    return health, found
 
 
 def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None, has_overflow: bool) -> None:
     """Say that a step was made or skipped, with its numbers. The gradients are unscaled by now, unless nobody did."""
     number, site = recorder.known.number(optimizer), site_of_caller()
-    with recorder:
-        health = _health(recorder, optimizer, scaler, site) if recorder.job.detail is not Detail.PACE else {}
+    health: dict[str, Any] = {}
+    numbers: dict[str, Any] = {"is_applied": not has_overflow, "has_overflow": has_overflow, "site": site}
+    if recorder.job.detail is not Detail.PACE:
+        with recorder:
+            health, numbers["parameters"] = _look(recorder, optimizer, scaler, site)
     recorder.emit(
         Kind.STEPPED,
         site,
         scaler=scaler,
         optimizer=number,
         is_applied=not has_overflow,
-        sharing=recorder.known.optimizers_of(parameters_of(optimizer)),
+        sharing=recorder.known.sharers(optimizer),
         **health,
     )
-    numbers: dict[str, Any] = {"is_applied": not has_overflow, "has_overflow": has_overflow, "site": site}
     with recorder:
         numbers["learning_rate"] = float(optimizer.param_groups[0].get("lr", 0.0))
-        numbers["memory"] = measure.peak_memory(recorder.job.device)
+        if recorder.is_full or recorder.job.detail is Detail.PACE:
+            numbers["memory"] = measure.peak_memory(recorder.job.device)
         if number not in recorder.sizes and not has_overflow:
             recorder.sizes[number] = measure.bytes_of(optimizer)
         if recorder.is_full:
-            numbers["parameters"] = measure.hash_of(measure.joined(parameters_of(optimizer)))
             vectors = measure.joined(measure.gradients_of(optimizer))
             if vectors:
                 numbers["norm"] = measure.norm_of(vectors)
@@ -229,4 +224,4 @@ def finish_step(recorder: Recorder, optimizer: Optimizer, *, scaler: int | None,
                     numbers["largest"] = measure.largest_of(vectors)
                 if not recorder.job.treatment.is_autocast_on:
                     numbers["smallest"] = measure.smallest_of(vectors)
-    recorder.finish_step(optimizer, numbers)
+    recorder.finish_step(optimizer, numbers, is_by_scaler=scaler is not None)

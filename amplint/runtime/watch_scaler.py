@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch.amp.grad_scaler import GradScaler
 
-from amplint.runtime.known import parameters_of
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
 from amplint.runtime.site import is_called_by_user, site_of_callers_caller
@@ -85,6 +84,7 @@ class ScalerHooks:
                 recorder.reduction = reduction_of(outputs)
                 if recorder.is_full or recorder.is_distributed:
                     recorder.pending.scale = scaler._scale.item()
+            recorder.scales += 1
             recorder.emit(Kind.SCALE, scaler=number)
             return result
 
@@ -200,7 +200,7 @@ class ScalerHooks:
 def _sharing(recorder: Recorder, optimizer: torch.optim.Optimizer) -> list[int]:
     """Other optimizers that own parameters of this one."""
     own = recorder.known.number(optimizer)
-    return [number for number in recorder.known.optimizers_of(parameters_of(optimizer)) if number != own]
+    return [number for number in recorder.known.sharers(optimizer) if number != own]
 
 
 def _closure_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:

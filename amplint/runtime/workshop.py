@@ -10,7 +10,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from amplint.runtime.drive import Driver, Run
-from amplint.runtime.job import Detail, Job, Program, Treatment
+from amplint.runtime.job import Detail, Job, Kept, Program, Treatment
 from amplint.runtime.links import link_all
 from amplint.runtime.ranks import run_ranks
 from amplint.runtime.trace import Ending
@@ -133,6 +133,7 @@ class Workshop:
             seed=conditions.seed,
             threads=conditions.threads,
             device=conditions.device,
+            kept=Kept.PLACES,
             is_half_refused=self.is_half_refused,
             overlay=dict(overlay),
             probes={path: list(lines) for path, lines in probes.items()},

@@ -124,6 +124,17 @@ def test_a_migration_that_changes_numbers_is_refuted(driver):
     assert "parameters (hash)" in verdict.reason or "loss" in verdict.reason
 
 
+def test_parameters_that_part_in_the_last_step_refute_a_migration(driver):
+    """The weights are changed where no later loss shows it, after a step whose parameters nobody hashes."""
+    long = GOOD.replace("range(8)", "range(20)").replace(
+        "        print(loss.item())\n",
+        "        print(loss.item())\n    with torch.no_grad():\n        model[0].weight.mul_(1.0)\n",
+    )
+    verdict = _verdict(driver, MLP, long, long.replace("mul_(1.0)", "mul_(1.1)"), "AMP401", (18,))
+    assert verdict.conclusion is Conclusion.REFUTED
+    assert "parameters at the end (hash)" in verdict.reason
+
+
 def test_a_repair_that_cannot_be_shown_is_inconclusive(driver):
     one_step = GOOD.replace("range(8)", "range(1)")
     bad = one_step.replace("        scaler.update()\n", "")
