@@ -13,6 +13,7 @@ from amplint.facts.gradients import Handling
 from amplint.facts.guards import Guards, common_loop, loop_around, ways_up
 from amplint.facts.protocol import Reading
 from amplint.facts.reader import Misstep
+from amplint.facts.told import is_told
 from amplint.flow.boundaries import asks_for_the_last
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
@@ -165,7 +166,7 @@ class _Judge:
         site = misstep.error.site
         assert isinstance(site, Step)
         step = (steps or [site])[0]
-        if self._is_updated_by_the_last(step):
+        if self._is_updated_by_the_last(step) or self._is_told_of(step):
             return None
         return self._at(DefectKind.NO_UPDATE, step, misstep.error, because, after=site)
 
@@ -178,6 +179,9 @@ class _Judge:
             if self.reading.are_together(update, step)
             for guard in self.guards.of(update)
         )
+
+    def _is_told_of(self, step: Step) -> bool:
+        return any(is_told(self.scene, update, step) for update in self.reading.steps_of(EventKind.UPDATE))
 
     def _unscaled_twice(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         if misstep.is_of_plain_gradients:  # A path without the scaler's backward is one without the scaler.
@@ -224,6 +228,8 @@ class _Judge:
         site = error.site
         assert isinstance(site, Step)
         if Reason.STEP_AROUND in self.reasons or Reason.STEP_AROUND_UNSCALED in self.reasons:
+            return None
+        if any(is_told(self.scene, site, step) for step in self.reading.steps_of(EventKind.STEP)):
             return None
         if self._is_boundary_missing(site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)

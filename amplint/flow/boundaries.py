@@ -80,7 +80,8 @@ def boundary(test: Expr, scope: Node | None = None, meaning: Meaning = lambda _:
             parts = [boundary(value, scope, meaning) for value in test.values]
             counters = [part.counter for part in parts if part is not None and part.counter is not None]
             from_one = [n.left for n in walk(test) if isinstance(n, Binary) and n.op == "%"]
-            ends = [part or _end(value, counters, from_one) for part, value in zip(parts, test.values, strict=True)]
+            pairs = zip(parts, test.values, strict=True)
+            ends = [part or _end(value, counters, from_one, meaning) for part, value in pairs]
             return _any_of(ends, test.op)
         case Compare() if len(test.ops) == 1:
             return _compared(test.left, test.ops[0], test.comparators[0], scope)
@@ -177,7 +178,7 @@ def _last_turn(turn: Expr, end: Expr) -> bool:
     return dotted(total) is not None and less == -1
 
 
-def _end(test: Expr, counters: list[Expr], from_one: list[Expr]) -> Boundary | None:
+def _end(test: Expr, counters: list[Expr], from_one: list[Expr], meaning: Meaning) -> Boundary | None:
     """`i + 1 == total` beside a test that counts in `i`: the total can only be that of the turns.
 
     So can it in `i % n == 0 or i == total`, where `i` counts from 1. `i >= other` may be true in many turns, unless the
@@ -189,7 +190,8 @@ def _end(test: Expr, counters: list[Expr], from_one: list[Expr]) -> Boundary | N
     pairs = [(test.left, test.comparators[0]), (test.comparators[0], test.left)]
     for turn, total in pairs if is_equality else pairs[:1]:
         counter, shift = _unshifted(turn)
-        is_length = isinstance(total, Call) and dotted(total.func) == "len"
+        length = meaning(total) or total
+        is_length = isinstance(length, Call) and dotted(length.func) == "len"
         known = counters if shift == 1 else from_one if shift == 0 else []
         is_counter = any(_same(counter, each) for each in known)
         if is_counter and (is_length or (is_equality and dotted(total) is not None)):

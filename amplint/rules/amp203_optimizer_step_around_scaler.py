@@ -45,6 +45,7 @@ from collections.abc import Iterator
 
 from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.guards import Guards
 from amplint.knowledge.protocol import EventKind, Reason
 from amplint.model.edit import Applicability, Fix, InsertAfter, Replace
 from amplint.model.finding import Finding, Severity
@@ -98,12 +99,22 @@ def _fix(defect: Defect) -> Fix | None:
     if _is_second(defect):
         return delete(defect, defect.site, "delete the second step", Applicability.UNSAFE)
     code, statement = f"{scaler}.step({optimizer})", statement_of(defect, defect.site)
-    updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
-    if updates:
+    if _is_updated(defect):
         return replace_call(call, code, f"replace by `{code}`", Applicability.UNSAFE)
     if statement is None or not defect.reading.steps_of(EventKind.SCALE):
         return None
     title = f"replace by `{code}` and add `{scaler}.update()`"
     return repair(
         title, Applicability.UNSAFE, Replace(call.span, code), InsertAfter(statement.span, f"{scaler}.update()")
+    )
+
+
+def _is_updated(defect: Defect) -> bool:
+    """Whether the function has an update that no condition keeps apart from the step."""
+    guards = Guards(defect.reading.scene)
+    refused = {(id(guard.test), not guard.is_true) for guard in guards.of(defect.site)}
+    return any(
+        refused.isdisjoint((id(guard.test), guard.is_true) for guard in guards.of(update))
+        for update in defect.reading.steps_of(EventKind.UPDATE)
+        if defect.reading.are_together(update, defect.site)
     )

@@ -1,0 +1,86 @@
+"""Whether a condition asks if a step was taken: by a flag, a count or a list beside the step, or by what its loop read.
+
+Knows the shapes of such conditions; refuses to know whether they are right.
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.guards import Guards
+from amplint.facts.scene import Scene
+from amplint.flow.graph import Step
+from amplint.model.tree import (
+    Assign,
+    Attribute,
+    AugAssign,
+    Call,
+    Compare,
+    Constant,
+    Expr,
+    ExprStmt,
+    For,
+    Node,
+    Stmt,
+    dotted,
+    last_name,
+)
+
+NOTHING = 0
+FILLING = frozenset({"append", "add", "extend", "update", "insert"})
+VIEWS = frozenset({"items", "values", "keys"})
+PASSING_ON = frozenset({"enumerate", "list", "tuple", "sorted", "reversed"})
+
+
+def is_told(scene: Scene, update: Step, step: Step) -> bool:
+    """Whether an update waits for word that a step of its own function was taken."""
+    if update.frame != step.frame:
+        return False
+    guards = Guards(scene)
+    own = {id(guard.test) for guard in guards.of(step)}
+    asked = {_asked(guard.test) for guard in guards.of(update) if id(guard.test) not in own and guard.is_true}
+    return not (asked - {None}).isdisjoint(_signs(scene, step))
+
+
+def _asked(test: Expr) -> str | None:
+    """The name that a test asks for being something: `done`, `len(done) > 0`, `any(done)`, `count != 0`."""
+    match test:
+        case Compare(ops=[">" | "!="], comparators=[Constant(value=value)]) if value == NOTHING:
+            return _asked(test.left)
+        case Compare(ops=[">="], comparators=[Constant(value=value)]) if value == NOTHING + 1:
+            return _asked(test.left)
+        case Call() if last_name(test.func) in ("len", "any", "bool", "sum") and len(test.args) == 1:
+            return _asked(test.args[0].value)
+        case _:
+            return dotted(test)
+
+
+def _signs(scene: Scene, step: Step) -> Iterator[str | None]:
+    """The names that change with a step: those bound or filled beside it, and what the loops around it go through."""
+    index = scene.homes[step.frame].index
+    _, block = index.block(index.statement(step.node))
+    for statement in block:
+        yield from _left_behind(statement)
+    for loop in index.loops(step.node):
+        if isinstance(loop, For):
+            yield _gone_through(loop.iter)
+
+
+def _left_behind(statement: Stmt) -> Iterator[str | None]:
+    match statement:
+        case Assign():
+            yield from map(dotted, statement.targets)
+        case AugAssign():
+            yield dotted(statement.target)
+        case ExprStmt(value=Call(func=Attribute() as filled)) if filled.attr in FILLING:
+            yield dotted(filled.value)
+        case _:
+            pass
+
+
+def _gone_through(iterated: Node) -> str | None:
+    match iterated:
+        case Call(func=Attribute() as view) if view.attr in VIEWS:
+            return dotted(view.value)
+        case Call() if last_name(iterated.func) in PASSING_ON and iterated.args:
+            return _gone_through(iterated.args[0].value)
+        case _:
+            return dotted(iterated)
