@@ -3,7 +3,7 @@
 Knows which expressions hand a scaled loss on; knows nothing of the order of events.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from amplint.facts.index import Index
@@ -166,16 +166,16 @@ class Losses:
         function = self.scene.frames[owner].function
         bindings = self.scene.homes[owner].names.bindings(function).get(str(name), ())
         values = [binding.value for binding in bindings if binding.value is not None]
-        if any(_may_scale(value) for value in values) or self._holds_gradients(root, owner):
+        if any(_may_scale(value) for value in values) or self._hold_gradients(bindings, owner):
             return False
         if any(binding.kind == "parameter" for binding in bindings):
             return bool(values)
         return bool(bindings)
 
-    def _holds_gradients(self, loss: Name, frame: int) -> bool:
+    def _hold_gradients(self, bindings: Iterable[Binding], frame: int) -> bool:
         """Whether a `.grad` went into a value: it may carry the scale of the backward that left it there."""
         home = self.scene.homes[frame]
-        stack: list[Node] = [loss]
+        stack = [node for binding in bindings for node in _given(home.index, binding)]
         seen: set[int] = set()
         while stack:
             for node in walk(stack.pop()):
