@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amplint.facts.defect import Defect, DefectKind
-from amplint.facts.forgotten import forgotten
+from amplint.facts.forgotten import forgotten, is_stepped_elsewhere
 from amplint.facts.gradients import Handling
 from amplint.facts.guards import Guards, common_loop, loop_around, ways_up
 from amplint.facts.protocol import Reading
 from amplint.facts.reader import Misstep
-from amplint.facts.told import is_told
-from amplint.flow.boundaries import asks_for_the_last
+from amplint.facts.told import is_told, is_waited_for
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
 from amplint.knowledge.state import Error
@@ -111,6 +110,8 @@ class _Judge:
             case Reason.UPDATE_BEFORE_STEP | Reason.UPDATE_AMONG_BACKWARDS:
                 update = misstep.before.scaler(error.scaler).update_site
                 cause = update if isinstance(update, Step) else site
+                if self._sets_scale(cause):
+                    return None
                 is_micro = error.reason is Reason.UPDATE_AMONG_BACKWARDS or self._is_boundary_missing(cause)
                 kind = DefectKind.MICRO_UPDATE if is_micro else DefectKind.MISPLACED_UPDATE
                 return self._at(kind, cause, error, because, after=site)
@@ -131,10 +132,18 @@ class _Judge:
             case Reason.OTHER_SCALER:
                 return self._at(DefectKind.OTHER_SCALER, site, error, because)
             case Reason.ZERO_BEFORE_STEP:
+                # Where the step finds gradients on other paths, the zero_grad is some earlier round's.
+                met = self.reading.reader.met.get((site, error.optimizer), frozenset())
+                if met & {Gradients.SCALED, Gradients.UNSCALED, Gradients.PLAIN}:
+                    return None
                 zeros = [step for kind, step in because if kind is EventKind.ZERO]
                 return self._at(DefectKind.ZERO_BEFORE_STEP, (zeros or [site])[0], error, because, after=site)
             case _:
                 return None
+
+    def _sets_scale(self, update: Step) -> bool:
+        """Whether an update gives the scale a value, now and then: no part of the rounds."""
+        return any(happening.kind is EventKind.SET_SCALE for happening in self.reading.events.of(update))
 
     def _at(
         self,
@@ -166,22 +175,9 @@ class _Judge:
         site = misstep.error.site
         assert isinstance(site, Step)
         step = (steps or [site])[0]
-        if self._is_updated_by_the_last(step) or self._is_told_of(step):
+        if is_waited_for(self.reading, step):
             return None
         return self._at(DefectKind.NO_UPDATE, step, misstep.error, because, after=site)
-
-    def _is_updated_by_the_last(self, step: Step) -> bool:
-        """Whether an update beside the step waits for the last of several optimizers: `if number + 1 == count`."""
-        own = {id(guard.test) for guard in self.guards.of(step)}
-        return any(
-            id(guard.test) not in own and asks_for_the_last(guard.test)
-            for update in self.reading.steps_of(EventKind.UPDATE)
-            if self.reading.are_together(update, step)
-            for guard in self.guards.of(update)
-        )
-
-    def _is_told_of(self, step: Step) -> bool:
-        return any(is_told(self.scene, update, step) for update in self.reading.steps_of(EventKind.UPDATE))
 
     def _unscaled_twice(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         if misstep.is_of_plain_gradients:  # A path without the scaler's backward is one without the scaler.
@@ -234,6 +230,8 @@ class _Judge:
         if self._is_boundary_missing(site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)
         if not any(self.reading.steps_of(EventKind.STEP, scaler=error.scaler)):
+            if is_stepped_elsewhere(self.reading, site):
+                return None
             return self._at(DefectKind.NEVER_STEPPED, site, error, because)
         return self._at(DefectKind.MISPLACED_UPDATE, site, error, because)
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from amplint.facts.branches import leaves
 from amplint.facts.scene import Scene
+from amplint.facts.spelling import spelled
 from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
 from amplint.model.tree import (
+    Compare,
     Comprehension,
     Constant,
     Expr,
@@ -27,6 +29,9 @@ from amplint.model.tree import (
 )
 
 MOST_HOPS = 6
+# Comparisons of a length that say that it is one, and those that say that it is not.
+ONE = frozenset({("==", 1), ("<=", 1), ("<", 2)})
+MANY = frozenset({("!=", 1), (">", 1), (">=", 2)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +62,14 @@ class Guards:
 
     def boundaries(self, step: Step) -> tuple[tuple[Guard, Boundary], ...]:
         """The guards of a step that let it run at group boundaries only."""
-        found = ((guard, self.boundary(guard)) for guard in self.of(step))
-        return tuple((guard, asked) for guard, asked in found if asked is not None and asked.is_true is guard.is_true)
+        guards = self.of(step)
+        found = ((guard, self.boundary(guard)) for guard in guards)
+        return tuple(
+            (guard, asked)
+            for guard, asked in found
+            if asked is not None and asked.is_true is guard.is_true
+            if not any(says_one(other, asked.period) for other in guards)
+        )
 
     def boundary(self, guard: Guard) -> Boundary | None:
         """What a guard asks about groups of turns."""
@@ -132,6 +143,16 @@ class Guards:
             if outer is function or isinstance(outer, FunctionDef | Module):
                 return
             child = outer
+
+
+def says_one(guard: Guard, period: Expr | None) -> bool:
+    """Whether a guard lets nothing by but groups of one turn: `if steps > 1: …` lets them into its `else`."""
+    if not isinstance(guard.test, Compare) or len(guard.test.ops) != 1 or not spelled(period):
+        return False
+    left, op, right = guard.test.left, guard.test.ops[0], guard.test.comparators[0]
+    if not isinstance(right, Constant) or spelled(left) != spelled(period):
+        return False
+    return (op, right.value) in (ONE if guard.is_true else MANY)
 
 
 def _guard(test: Expr, is_true: bool, frame: int) -> Guard:

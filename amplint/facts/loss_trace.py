@@ -13,6 +13,7 @@ from amplint.facts.loss_returns import LossParts, ReturnedLoss
 from amplint.facts.origins import Origins, returns
 from amplint.facts.protocol import Reading
 from amplint.facts.spelling import spelled
+from amplint.facts.standing import DETACHING
 from amplint.model.tree import (
     AnnAssign,
     Assign,
@@ -60,6 +61,8 @@ class LossTrace(LossParts):
             return
         self._seen.add((id(expr), frame))
         match expr:
+            case _ if is_number(expr):  # a record of the loss, which nothing runs backward
+                pass
             case Name() | Subscript() | Attribute():
                 self._place(expr, frame)
             case Binary():
@@ -80,7 +83,9 @@ class LossTrace(LossParts):
                 pass
 
     def _binary(self, expr: Binary, frame: int) -> None:
-        if expr.op in ("/", "//"):
+        if is_number(expr.left):
+            self._follow(expr.right, frame)
+        elif expr.op in ("/", "//"):
             self.divisors.append((expr.right, expr))
             self._follow(expr.left, frame)
         elif expr.op == "*":
@@ -196,6 +201,11 @@ class LossTrace(LossParts):
         forward = method(*klass, "forward") if klass is not None else None
         if forward is not None:
             yield forward
+
+
+def is_number(expr: Node) -> bool:
+    """Whether an expression is the value of a tensor outside the graph: `loss.item()`."""
+    return isinstance(expr, Call) and last_name(expr.func) in DETACHING
 
 
 def _may_undo(factor: Name | Attribute) -> bool:

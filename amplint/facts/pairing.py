@@ -16,7 +16,9 @@ from amplint.facts.regions import Region, truth
 from amplint.facts.values import Origin
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
+    Assign,
     Attribute,
+    Block,
     Call,
     Compare,
     Constant,
@@ -121,12 +123,17 @@ class Pairing:
             is_general = written is not None and any(e is not None and dotted(e) == written for e in general)
             if not is_general and tells_float16(made.home(switch), switch.value):
                 return True
+            if _is_off_for_bfloat16(made.home(switch), switch.value):
+                return True
         if _is_in_float16_case(made.facts, made.call):
             return True
         tests = [(made.facts, test) for test in _tests_around(made.facts, made.call)]
         for pair in pairs:
             tests.extend((self._facts, test) for test in _tests_around(self._facts, pair.scaled))
-        return any(tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16) for facts, test in tests)
+        return any(
+            (tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16)) or _is_off_for_bfloat16(facts, test)
+            for facts, test in tests
+        )
 
 
 def switch_of(made: Construction) -> Origin | None:
@@ -177,6 +184,22 @@ def tells_float16(facts: "Facts", expr: Node) -> bool:
             if _FLOAT16.search(last) and not _BFLOAT16.search(last):
                 return True
     return False
+
+
+def _is_off_for_bfloat16(facts: "Facts", expr: Node) -> bool:
+    """Whether a flag is set to False just where the dtype is set to bfloat16."""
+    if not isinstance(expr, Name):
+        return False
+    for binding in facts.names.lookup(expr.id, expr):
+        if isinstance(binding.value, Constant) and binding.value.value is False:
+            _, block = facts.index.block(facts.index.statement(binding.node))
+            if any(_mentions(facts, value, _BFLOAT16) for value in _assigned(block)):
+                return True
+    return False
+
+
+def _assigned(block: Block) -> Iterator[Node]:
+    return (statement.value for statement in block if isinstance(statement, Assign))
 
 
 def _names_dtype(facts: "Facts", expr: Node, pattern: re.Pattern[str], name: str) -> bool:

@@ -4,7 +4,7 @@ What is known of device, dtype and switch is said with each region; what is not 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from amplint.model.tree import (
     Constant,
     Expr,
     FunctionDef,
+    Name,
     Node,
     Stmt,
     With,
@@ -150,7 +151,7 @@ class Regions:
                 for item in node.items:
                     found.extend(owner.regions.autocasts(item.context)[0])
         self._managers.discard(callee[1])
-        return found
+        return [_switched(each, call, facts, callee) for each in found]
 
     def _of_items(self) -> Iterator[Region]:
         for node in self._facts.index.nodes:
@@ -216,6 +217,18 @@ def autocast(made: Construction) -> Autocast:
         is_cached,
         is_first,
     )
+
+
+def _switched(each: Autocast, call: Call, facts: "Facts", callee: "tuple[Facts, FunctionDef]") -> Autocast:
+    """An autocast object of a manager, with the switch that a call of the manager hands on to it."""
+    given: Expr | None = None
+    function = callee[1]
+    if each.switch is None and each.is_enabled is None and any(p.kind == "**" for p in function.parameters):
+        given = next((argument.value for argument in call.args if argument.name == "enabled"), None)
+    for parameter in function.parameters:
+        if isinstance(each.switch, Name) and each.switch.id == parameter.name:
+            given = facts.targets.argument(call, callee, parameter) or parameter.default
+    return each if given is None else replace(each, is_enabled=truth(facts, given))
 
 
 def truth(facts: "Facts", expr: Node) -> bool | None:

@@ -92,7 +92,20 @@ def _calls_on_self(node: Node, function: FunctionDef, names: set[str]) -> bool:
 
 
 def takes_a_turn(loop: Loop) -> bool:
-    """Loops over optimizers have something to loop over: without optimizers there is no training."""
+    """Loops over batches and over optimizers have something to loop over: without it there is no training."""
+    return runs_backward(loop) or goes_through_optimizers(loop)
+
+
+def runs_backward(loop: Loop) -> bool:
+    """Whether a loop runs a backward in its own body."""
+    return isinstance(loop, For) and any(
+        isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "backward"
+        for node in own_nodes(loop)
+    )
+
+
+def goes_through_optimizers(loop: Loop) -> bool:
+    """Whether the turns of a loop step, unscale or zero different optimizers."""
     if isinstance(loop, For):
         targets = {node.id for node in walk(loop.target) if isinstance(node, Name)}
         body: tuple[Node, ...] = loop.body

@@ -151,6 +151,8 @@ class Scene:
         """What a local name stands for, where it is bound once."""
         function = self.frames[frame].function
         bindings = self.homes[frame].names.bindings(function).get(name) or self._comprised(name, frame)
+        # `optimizer = optimizer.optimizer` is still the one that the loop has taken.
+        bindings = tuple(b for b in bindings if not _is_part_of(b.value, name)) or bindings
         if not bindings or any(binding.kind != "other" for binding in bindings[1:]):
             return None
         binding = bindings[0]
@@ -255,6 +257,15 @@ def _zipped(target: Expr, source: Expr, name: str) -> Expr:
             if isinstance(part, Name) and part.id == name:
                 return argument.value
     return source
+
+
+def _is_part_of(value: Node | None, name: str) -> bool:
+    """Whether a value is an attribute of what a name holds, or of what is inside that."""
+    if not isinstance(value, Attribute):
+        return False
+    while isinstance(value, Attribute):
+        value = value.value
+    return isinstance(value, Name) and value.id == name
 
 
 def _names_in(expr: Node) -> Iterator[Node]:

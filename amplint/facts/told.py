@@ -6,8 +6,11 @@ Knows the shapes of such conditions; refuses to know whether they are right.
 from collections.abc import Iterator
 
 from amplint.facts.guards import Guards
+from amplint.facts.protocol import Reading
 from amplint.facts.scene import Scene
+from amplint.flow.boundaries import asks_for_the_last
 from amplint.flow.graph import Step
+from amplint.knowledge.protocol import EventKind
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -28,6 +31,18 @@ NOTHING = 0
 FILLING = frozenset({"append", "add", "extend", "update", "insert"})
 VIEWS = frozenset({"items", "values", "keys"})
 PASSING_ON = frozenset({"enumerate", "list", "tuple", "sorted", "reversed"})
+
+
+def is_waited_for(reading: Reading, step: Step) -> bool:
+    """Whether an update beside a step waits for word of it, or for the last of several optimizers."""
+    guards = Guards(reading.scene)
+    own = {id(guard.test) for guard in guards.of(step)}
+    return any(
+        is_told(reading.scene, update, step)
+        or any(id(guard.test) not in own and asks_for_the_last(guard.test) for guard in guards.of(update))
+        for update in reading.steps_of(EventKind.UPDATE)
+        if reading.are_together(update, step)
+    )
 
 
 def is_told(scene: Scene, update: Step, step: Step) -> bool:

@@ -5,7 +5,7 @@ from unittest.mock import patch
 from amplint.facts import protocol
 from amplint.facts.gather import Facts
 from amplint.facts.reader import SILENT, Reader
-from amplint.facts.roots import Root, takes_a_turn
+from amplint.facts.roots import Root, goes_through_optimizers
 from amplint.facts.scene import Scene
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Event
@@ -30,7 +30,7 @@ def reader_errors(program: Program, most_states: int = 20_000, most_questions: i
     train = next(f for f in facts.index.functions if isinstance(f, FunctionDef) and f.name == "train")
     klass = facts.index.parents.get(train)
     root = Root(facts, train, (facts, klass) if isinstance(klass, ClassDef) else None)
-    scene = Scene(facts, train, root.klass, protocol._is_wanted, takes_a_turn)
+    scene = Scene(facts, train, root.klass, protocol._is_wanted, goes_through_optimizers)
     bounds = {"MOST_STATES": most_states, "MOST_QUESTIONS": most_questions, "DECISIVE": EVERYTHING}
     with patch.multiple(protocol, **bounds), patch.object(Reader, "_strangers", _none):
         reading = protocol.read(root, scene)
