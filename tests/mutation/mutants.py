@@ -4,6 +4,7 @@ import ast
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 COMPARED = {
@@ -27,33 +28,44 @@ class Mutant:
     """A module with one change, told in words."""
 
     path: Path
-    line: int
+    lines: range  # from where its statement begins to where what changed ends: a run of it comes by here
     change: str
     source: str
+
+    @property
+    def line(self) -> int:
+        """Where the change is."""
+        return self.lines[-1]
 
 
 def mutants(path: Path) -> list[Mutant]:
     """Every single change of a module, in source order."""
-    text = path.read_text()
-    found = []
-    for number in range(len(list(_places(ast.parse(text))))):
-        tree = ast.parse(text)
-        place = list(_places(tree))[number]
-        before = (
-            ast.unparse(place.node) if not isinstance(place.node, ast.stmt) else ast.unparse(place.node).split("\n")[0]
-        )
-        place.apply()
-        ast.fix_missing_locations(tree)
-        source = ast.unparse(tree)
-        if source != ast.unparse(ast.parse(text)):
-            found.append(Mutant(path, place.node.lineno, f"{place.kind}: {before[:90]}", source))
-    return found
+    return [mutant for number in range(_count(path)) if (mutant := _mutant(path, number))]
 
 
 def sample(paths: list[Path], count: int, seed: int) -> list[Mutant]:
     """Some mutants of all modules together, the same for the same seed."""
-    every = [mutant for path in sorted(paths) for mutant in mutants(path)]
-    return random.Random(seed).sample(every, min(count, len(every)))
+    every = [(path, number) for path in sorted(paths) for number in range(_count(path))]
+    random.Random(seed).shuffle(every)
+    return list(islice(filter(None, (_mutant(*place) for place in every)), count))
+
+
+def _count(path: Path) -> int:
+    return sum(1 for _ in _places(ast.parse(path.read_text())))
+
+
+def _mutant(path: Path, number: int) -> Mutant | None:
+    """A module with one of its places changed, or None where that changes nothing."""
+    text = path.read_text()
+    tree = ast.parse(text)
+    place = next(islice(_places(tree), number, None))
+    before = ast.unparse(place.node).split("\n")[0]
+    place.apply()
+    ast.fix_missing_locations(tree)
+    source = ast.unparse(tree)
+    if source == ast.unparse(ast.parse(text)):
+        return None
+    return Mutant(path, place.lines, f"{place.kind}: {before[:90]}", source)
 
 
 @dataclass
@@ -62,7 +74,8 @@ class _Place:
     node: ast.expr | ast.stmt
     holder: ast.AST
     field: str
-    index: int | None = None
+    index: int | None
+    lines: range
 
     def apply(self) -> None:
         new = _changed(self.kind, self.node)
@@ -73,13 +86,15 @@ class _Place:
 
 
 def _places(tree: ast.AST) -> Iterator[_Place]:
-    for holder, field, index, node in _nodes(tree):
-        for kind in _kinds(node, holder):
-            yield _Place(kind, node, holder, field, index)
+    for holder, field, index, node, statement in _nodes(tree, 1):
+        for kind in _kinds(node):
+            last = node.lineno if isinstance(node, ast.If) else node.end_lineno or node.lineno
+            yield _Place(kind, node, holder, field, index, range(min(statement, last), last + 1))
 
 
-def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr | ast.stmt]]:
-    """Expressions and statements that run, with where they hang; no annotations, docstrings, decorators, bounds."""
+def _nodes(tree: ast.AST, statement: int) -> Iterator[tuple[ast.AST, str, int | None, ast.expr | ast.stmt, int]]:
+    """Expressions and statements that run, with where they hang and the line where their statement begins; no
+    annotations, docstrings, decorators, bounds."""
     for field, value in ast.iter_fields(tree):
         if field in ("annotation", "returns", "decorator_list", "type_comment", "bases"):
             continue
@@ -93,12 +108,13 @@ def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr |
                 continue
             if isinstance(item, ast.If) and "TYPE_CHECKING" in ast.unparse(item.test):
                 continue
+            start = item.lineno if isinstance(item, ast.stmt) else statement
             if isinstance(item, (ast.expr, ast.stmt)):
-                yield tree, field, index, item
-            yield from _nodes(item)
+                yield tree, field, index, item, start
+            yield from _nodes(item, start)
 
 
-def _kinds(node: ast.expr | ast.stmt, holder: ast.AST) -> Iterator[str]:
+def _kinds(node: ast.expr | ast.stmt) -> Iterator[str]:
     match node:
         case ast.Compare(ops=[op]) if type(op) in COMPARED:
             yield "compare"

@@ -88,6 +88,7 @@ def _run(program: Program, code: CodeType, choose: Choices, found: Witnessed) ->
             raise EndlessError
         return trace
 
+    traced = sys.gettrace()
     sys.settrace(trace)
     try:
         if program.is_method:
@@ -101,7 +102,7 @@ def _run(program: Program, code: CodeType, choose: Choices, found: Witnessed) ->
     except (RuntimeError, AssertionError, ValueError, KeyError):
         pass
     finally:
-        sys.settrace(None)
+        sys.settrace(traced)
         found.errors.update(errors[:1])  # what a clean-up raises after an error is no error of its own
 
 
