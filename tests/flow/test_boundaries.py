@@ -1,6 +1,6 @@
 import pytest
 
-from amplint.flow.boundaries import Boundary, BoundaryKind, boundary
+from amplint.flow.boundaries import Boundary, BoundaryKind, asks_for_the_last, boundary
 from amplint.model.tree import Assign, Expr, ExprStmt, If, Name, dotted, walk
 from tests.flow.paths import function
 
@@ -67,10 +67,28 @@ def test_the_last_turn_may_be_a_boundary_too(test):
 
 
 @pytest.mark.parametrize("test", ["c == n", "c >= n", "not c < n"])
-def test_a_counter_that_is_set_back(test):
-    found = asked(test, before="c += 1")
+@pytest.mark.parametrize("before", ["c += 1", "c = c + 1", "c = 1 + c"])
+def test_a_counter_that_is_set_back(test, before):
+    found = asked(test, before)
     assert found is not None
     assert (found.kind, found.is_true, dotted(found.period)) == (BoundaryKind.COUNTER, True, "n")
+
+
+@pytest.mark.parametrize("before", ["c += 2", "c -= 1", "c = c + 2", "c = c - 1", "c = c * 2", "p += 1", "c = f(c)"])
+def test_what_does_not_count_up_by_one_is_no_counter(before):
+    assert asked("c == n", before) is None
+
+
+@pytest.mark.parametrize(
+    ("test", "is_asked"),
+    [
+        *(("p + 1 == q", True), ("q == p + 1", True), ("p or p == q - 1", True), ("p == len(xs) - 1", True)),
+        *(("p == q", False), ("p + 1 < q", False), ("p * 1 == q", False), ("p + q == 3", False), ("p + 1", False)),
+    ],
+)
+def test_the_last_of_several(test, is_asked):
+    owner = function(f"if {test}:\n    c = 0\n")
+    assert [asks_for_the_last(node.test) for node in walk(owner) if isinstance(node, If)] == [is_asked]
 
 
 @pytest.mark.parametrize(

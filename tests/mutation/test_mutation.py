@@ -72,6 +72,6 @@ def test_a_mutant_differs_in_one_place(tmp_path):
     changes = [mutant.change.split(":")[0] for mutant in mutants(path)]
     assert sorted(changes) == [
         *("always", "and/or", "compare", "first part only", "never", "no not"),
-        *("one more", "one more", "other truth", "other truth", "return None", "return None"),
+        *("one more", "one more", "other truth", "other truth"),
     ]
     assert len({mutant.source for mutant in mutants(path)}) == len(changes)
