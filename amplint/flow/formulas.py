@@ -194,8 +194,6 @@ def negated(formula: Formula) -> Formula:
     """Not."""
     if formula is None or isinstance(formula, bool):
         return None if formula is None else not formula
-    if isinstance(formula, Join) and formula.op == "not":
-        return formula.parts[0]
     return Join("not", (formula,))
 
 

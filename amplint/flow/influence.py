@@ -32,7 +32,7 @@ def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]
             if controlled[number][dependent >> 3] >> (dependent & 7) & 1:
                 if number not in found:
                     pending.append(number)
-                found[number] = dependent in wanted or found.get(number, False)
+                found[number] = dependent in wanted
     kinds = (EdgeKind.BRANCH, EdgeKind.CASE)
     return {n: found[n] for n in sorted(found) if any(edge.kind in kinds for edge in graph.blocks[n].edges)}
 

@@ -64,6 +64,7 @@ UNRELATED = {
         ["", "a", "ab", "b"],
     ),
     "a type of that name": ("if p: a()\nclass p: pass\nif p: b()", ["", "a", "ab", "b"]),
+    "a type alias": ("if p: a()\ntype p = q\nif p: b()", ["", "a", "ab", "b"]),
     "augmented": ("if p: a()\np += 1\nif p: b()", ["", "a", "ab", "b"]),
     "imported": ("if p: a()\nimport m as p\nif p: b()", ["", "a", "ab", "b"]),
     "imported from": ("if p: a()\nfrom m import p\nif p: b()", ["", "a", "ab", "b"]),
