@@ -24,6 +24,7 @@ RETURNING = {
     "while else": ("while g():\n    a()\n    if q: break\nelse: b()", ["a", "b", "ab", "aab"]),
     "continue": ("for x in xs:\n    if x: continue\n    a()\nb()", ["ab", "aab", "b"]),
     "return in a loop": ("for x in xs:\n    if x: return a()\nb()", ["a", "b"]),
+    "loops that are never left": ("if p:\n    while True:\n        while True: pass\na()", ["a"]),
     "statements after a jump": ("return a()\nb()", ["a"]),
     "list comprehension": ("[a() for x in xs if b()]\nc()", ["c", "bac", "bc", "bbc"]),
     "nested comprehension": ("{a(): 1 for x in (1,) for y in c()}", ["c", "ca", "cc"]),
