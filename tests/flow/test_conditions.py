@@ -140,6 +140,12 @@ def test_at_most_four_questions_are_asked_the_most_asked_first():
     assert [atom.left[1] for atom in questions.asked] == ["t", "p", "q", "r"]
 
 
+def test_questions_on_which_a_wanted_step_hangs_at_once_come_first():
+    source = "if p:\n    if q: a()\nif p:\n    if q: a()\nif p:\n    if r: a()"
+    questions = Questions(graph_of(source), is_relevant=lambda step: step.kind == "call")
+    assert [atom.left[1] for atom in questions.asked] == ["q", "p"]
+
+
 def test_branches_that_decide_no_wanted_step_are_not_asked():
     source = "if p: x = 1\nif p: y = 2\nif q: a()\nif q: b()"
     wanted = Questions(graph_of(source), is_relevant=lambda step: step.kind == "call")

@@ -56,6 +56,14 @@ PROGRAMS = {
         "def h():\n    if p: a()\ndef f(p):\n    if p: b()\n    h()",
         ["", "a", "b", "ba"],
     ),
+    "a nested function is a local": (
+        "def h():\n    def u(): pass\n    a()\ndef f():\n    if u: b()\n    h()\n    if u: c()",
+        ["a", "bac"],
+    ),
+    "a nested class is a local": (
+        "def h():\n    class u: pass\n    a()\ndef f():\n    if u: b()\n    h()\n    if u: c()",
+        ["a", "bac"],
+    ),
     "a nested function reads its parent": (
         "def f(p):\n    def h():\n        if p: a()\n    if p: b()\n    h()",
         ["", "ba"],

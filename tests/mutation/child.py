@@ -18,10 +18,10 @@ from tests.mutation.mutants import Mutant
 
 ROOT = Path(__file__).parents[2]
 WARM = ("_pytest.assertion.rewrite", "hypothesis", "libcst.metadata", "pathspec", "rich.console", "torch")
-QUIET = ["-q", "--no-header", "--no-summary", "-p", "no:cacheprovider", "-p", "no:xdist"]
+QUIET = ["-q", "--no-summary", "-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={ROOT}"]
 # A test may take this much longer with a mutant than without, and these seconds more.
 TIMES, SECONDS = 10, 3
-Forget = Callable[[], None]
+BROKEN = 70
 
 
 def warm() -> None:
@@ -39,7 +39,7 @@ def forked(task: Callable[[], int]) -> int:
     sys.stdout.flush()
     if pid := os.fork():
         return pid
-    code = 70
+    code = BROKEN
     try:
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
@@ -51,10 +51,11 @@ def forked(task: Callable[[], int]) -> int:
 
 
 def is_noticed(mutant: Mutant, tests: Sequence[str], seconds: dict[str, float]) -> int:
-    """1 where one of the tests fails, 0 otherwise; a process that does not come back is killed by its limits."""
+    """1 where one of the tests fails, or cannot even be collected, 0 otherwise."""
     sys.meta_path.insert(0, _Overlay(mutant))
     ended = pytest.main(["-x", *QUIET, *files_of(tests)], plugins=[_Chosen(tests, seconds)])
-    return int(ended not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED))
+    codes = pytest.ExitCode
+    return {codes.OK: 0, codes.NO_TESTS_COLLECTED: 0, codes.TESTS_FAILED: 1, codes.INTERRUPTED: 1}[ended]
 
 
 def files_of(tests: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from tests.mutation.child import forked, is_noticed
+from tests.mutation.child import BROKEN, forked, is_noticed
 from tests.mutation.mutants import Mutant
 from tests.mutation.record import Record
 
@@ -24,5 +24,8 @@ def verdicts(chosen: Sequence[Mutant], record: Record, jobs: int = 1) -> Iterato
 
 
 def _ended(running: dict[int, Mutant]) -> tuple[Mutant, bool]:
+    """The next child that ends. One that went past its limits was ended by a signal: that is noticed too."""
     number, status = os.wait()
-    return running.pop(number), status != 0
+    mutant = running.pop(number)
+    assert not (os.WIFEXITED(status) and os.WEXITSTATUS(status) == BROKEN), f"the tests were not run: {mutant.change}"
+    return mutant, status != 0

@@ -19,6 +19,7 @@ from tests.mutation.child import QUIET, forked
 from tests.mutation.mutants import Mutant
 
 IMPORTED = ""
+# What a mutant is worth: tests that would take longer together are left out, and may make it survive.
 MOST_SECONDS = 40
 
 
@@ -30,7 +31,7 @@ class Record:
     ran: dict[Path, dict[int, list[str]]]
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """The tests that come by a mutant, so that no function of tests takes much more time than another.
+        """The tests that come by a mutant, ordered so that no function of tests takes much more time than another.
 
         What runs when the module is imported may matter to all tests that use the module.
         """

@@ -11,7 +11,7 @@ from tests.mutation.mutants import mutants
 
 ROOT = Path(__file__).parents[2]
 SHARE = 0.85
-MODULE = '''
+MODULE = """
 def paid(count, is_member):
     total = 0
     while count:
@@ -24,7 +24,7 @@ def paid(count, is_member):
 
 def forgotten(count):
     return count + 1
-'''
+"""
 TESTS = """
 from shop import paid
 
