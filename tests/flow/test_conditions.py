@@ -133,6 +133,15 @@ def test_a_question_about_the_turn_is_asked_anew_by_every_turn():
     assert not [path for path in found if "ab" in path and "abc" not in path and not path.endswith("ab")]
 
 
+def test_a_flag_that_is_turned_over_alternates():
+    found = sequences("for x in xs:\n    if p: a()\n    else: b()\n    p = not p", longest=3)
+    assert found == ["", "a", "ab", "aba", "b", "ba", "bab"]
+
+
+def test_a_counter_that_counts_on_is_not_asked():
+    assert Questions(graph_of("for x in xs:\n    p += 1\n    if p == 3: a()")).asked == ()
+
+
 def test_at_most_four_questions_are_asked_the_most_asked_first():
     names = "pqrst"
     source = "\n".join(f"if {name}: a()" for name in names for _ in range(2)) + "\nif t: b()"
