@@ -125,7 +125,8 @@ def test_a_tree_without_amp_loads_no_parser_and_no_rules(tmp_path: Path) -> None
 
 def test_checking_loads_no_torch(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import torch\n\nwith torch.cuda.amp.autocast():\n    pass\n")
-    loaded = _loaded(".", cwd=tmp_path)
+    assert "libcst" not in _loaded(".", cwd=tmp_path), "another process loads it meanwhile"
+    loaded = _loaded("--no-cache", "--jobs", "1", ".", cwd=tmp_path)
     assert "libcst" in loaded
     assert not loaded & {"torch", "rich", "pygls", "libcst.matchers", "libcst.codemod"}
 

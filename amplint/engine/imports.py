@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from hashlib import blake2b
 
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]*import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
@@ -32,6 +33,11 @@ def imports_in(program: str) -> list[Imported]:
         prefix = f"{module}." if module else ""
         found += [Imported(level, prefix + name) for name in _NAME.findall(match["names"])]
     return found
+
+
+def imports_digest(program: str) -> str:
+    """A name for what a program's text says it imports."""
+    return blake2b(repr(imports_in(program)).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def absolute(imported: Imported, dotted_name: str, is_package: bool) -> str:

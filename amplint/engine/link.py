@@ -21,7 +21,7 @@ from amplint.model.tree import Module
 from amplint.source.prefilter import may_concern, may_matter
 from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
 from amplint.syntax.fault import SyntaxFaultError
-from amplint.syntax.parse import parse, second_reading
+from amplint.syntax.parse import Lowered, lowered_by_libcst, parse, second_reading
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,19 @@ class Shelf:
     """What stays true while files are fixed: lowered programs, the names in folders, who imports whom.
 
     The programs stay true for ever, so a host that makes run after run may keep them. size counts the characters of
-    those that were parsed.
+    those that were parsed. again is what has LibCST read a text.
     """
 
-    def __init__(self, modules: dict[str, Module] | None = None) -> None:
+    def __init__(self, modules: dict[str, Module] | None = None, again: Lowered = lowered_by_libcst) -> None:
         self.folders = Folders()
         self.importers: dict[Path, dict[Path, list[Path]]] = {}
         self._modules = {} if modules is None else modules
+        self._again = again
         self.size = 0
 
     def emptied(self) -> "Shelf":
         """What is known of folders and importers, without the programs."""
-        other = Shelf()
+        other = Shelf(again=self._again)
         other.folders, other.importers = self.folders, self.importers
         return other
 
@@ -90,7 +91,7 @@ class Shelf:
 
     def read_again(self, program: str, places: Iterable[Span]) -> bool:
         """Have LibCST read what stands at some places of a lowered program; whether that changes its tree."""
-        again = second_reading(program, self._modules[program], places)
+        again = second_reading(program, self._modules[program], places, self._again)
         if again is not None:
             self._modules[program] = again
         return again is not None

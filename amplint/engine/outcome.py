@@ -1,6 +1,6 @@
 """What a run asks of each file and what comes back, in forms that travel between processes; does nothing itself."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ class Wanted:
 
     stdin is the text of the one file named `-`; unsaved are texts of other files that count instead of those on disk;
     narrowing says what is left out of the report, and not fixed. lowered keeps parsed programs from run to run of one
-    process.
+    process; again is what has LibCST read a text, where that is not this process.
     """
 
     stdin: bytes | None = None
@@ -37,6 +37,7 @@ class Wanted:
     unsaved: Mapping[Path, bytes] = field(default_factory=dict)
     narrowing: "Narrowing | None" = None
     lowered: "dict[str, Module] | None" = None
+    again: "Callable[[str], Module | None] | None" = None
 
 
 @dataclass(frozen=True)

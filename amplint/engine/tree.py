@@ -5,15 +5,15 @@ Several processes are used only where they pay, and change nothing in what is fo
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from amplint.config.load import Resolver
+from amplint.engine.aside import Aside
 from amplint.engine.outcome import Outcome, Reading, Wanted
 from amplint.engine.processes import Processes
-from amplint.engine.recall import open_cache, recalled, remember
 from amplint.engine.setup import Setup
 from amplint.model.finding import Finding, Problem
 from amplint.report.report import Report
@@ -22,7 +22,7 @@ from amplint.source.prefilter import may_concern
 from amplint.source.text import Source, SourceError, read_bytes
 
 if TYPE_CHECKING:
-    from amplint.engine.cache import Cache
+    from amplint.engine.recall import Memory
     from amplint.engine.session import Project
     from amplint.model.edit import Edit
 
@@ -50,27 +50,39 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
     else:
         found = discover(paths, cwd, setup.limits())
         files, problems = found.files, found.problems
-    cache = open_cache(setup, paths) if wanted.caches and wanted.stdin is None else None
+    memory = _memory(setup, paths) if wanted.caches and wanted.stdin is None else None
     found_at = perf_counter()
-    readings, unread = _read(files, wanted.stdin, {os.path.normpath(path) for path in paths}, cache)
+    readings, unread = _read(files, wanted.stdin, {os.path.normpath(path) for path in paths}, memory)
     report = Report(
         problems=[*problems, *unread], checked=len(files), files=[file.display for file in files], folder=cwd
     )
     report.seconds.update({"find files": found_at - start, "read": perf_counter() - found_at})
-    known = recalled(cache, setup, files, readings) if cache is not None else {}
+    known = memory.recalled(files, readings) if memory is not None else {}
     new = [reading for reading in readings if reading.file.path not in known]
     if new or (readings and wanted.fixes):
-        outcomes = _checked(setup, _project(files, paths, readings, cwd), readings, known, wanted, cache)
+        with Processes(wanted.jobs, len(readings) if wanted.fixes else len(new)) as processes, Aside() as aside:
+            if processes.count == 1 and wanted.jobs != 1 and wanted.lowered is None:
+                aside.start()
+                wanted = replace(wanted, again=aside.lowered)
+            project = _project(files, paths, readings, cwd)
+            outcomes = _checked(setup, project, readings, known, wanted, memory, processes)
     else:
         outcomes = [known[reading.file.path] for reading in readings]
-        if cache is not None:
-            remember(cache, ())
+        if memory is not None:
+            memory.remember(())
     done = _merged(report, setup, outcomes) if outcomes else Run(report)
     if wanted.narrowing is not None:
         from amplint.engine.narrow import narrow
 
         narrow(report, wanted.narrowing)
     return done
+
+
+def _memory(setup: Setup, paths: Sequence[str]) -> "Memory | None":
+    # A run without a memory need not load what keeps one.
+    from amplint.engine.recall import open_memory
+
+    return open_memory(setup, paths)
 
 
 def _project(files: Sequence[FoundFile], paths: Sequence[str], readings: Sequence[Reading], cwd: Path) -> "Project":
@@ -90,17 +102,17 @@ def _checked(
     readings: list[Reading],
     known: Mapping[Path, Outcome],
     wanted: Wanted,
-    cache: "Cache | None",
+    memory: "Memory | None",
+    processes: Processes,
 ) -> list[Outcome]:
     """An outcome for each reading, in their order: those that are known, the others by checking; then fixes."""
     new = [reading for reading in readings if reading.file.path not in known]
-    with Processes(wanted.jobs, len(readings) if wanted.fixes else len(new)) as processes:
-        found = processes.each("work", setup, project, _chunks(new, processes.count), wanted) if new else []
-        if cache is not None:
-            remember(cache, found)
-        by_path = {**known, **{outcome.path: outcome for outcome in found}}
-        outcomes = [by_path[reading.file.path] for reading in readings]
-        return _fixed(setup, project, readings, outcomes, wanted, processes) if wanted.fixes else outcomes
+    found = processes.each("work", setup, project, _chunks(new, processes.count), wanted) if new else []
+    if memory is not None:
+        memory.remember(found)
+    by_path = {**known, **{outcome.path: outcome for outcome in found}}
+    outcomes = [by_path[reading.file.path] for reading in readings]
+    return _fixed(setup, project, readings, outcomes, wanted, processes) if wanted.fixes else outcomes
 
 
 def _fixed(
@@ -109,7 +121,7 @@ def _fixed(
     readings: list[Reading],
     outcomes: list[Outcome],
     wanted: Wanted,
-    processes: "Processes",
+    processes: Processes,
 ) -> list[Outcome]:
     """The outcomes after fixing the groups of files in which there is something to fix."""
     from amplint.engine.groups import groups
@@ -123,10 +135,11 @@ def _fixed(
 
 
 def _read(
-    files: Sequence[FoundFile], stdin: bytes | None, named: set[str], cache: "Cache | None"
+    files: Sequence[FoundFile], stdin: bytes | None, named: set[str], memory: "Memory | None"
 ) -> tuple[list[Reading], list[Problem]]:
     readings: list[Reading] = []
     problems: list[Problem] = []
+    cache = memory.cache if memory is not None else None
     for file in files:
         stamp = cache.known(file.place) if cache is not None else None
         if stamp is not None:

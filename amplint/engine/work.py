@@ -6,9 +6,9 @@ from pathlib import Path
 
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
+from amplint.engine.imports import imports_digest
 from amplint.engine.link import Shelf
 from amplint.engine.outcome import Outcome, Reading, Wanted
-from amplint.engine.recall import imports_digest
 from amplint.engine.session import Checked, Project, Session
 from amplint.engine.setup import Setup
 from amplint.model.edit import Applicability
@@ -26,7 +26,7 @@ _MOST = 1_500_000
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
     """An outcome for each file, in their order."""
     outcomes: list[Outcome] = []
-    shelf = Shelf(wanted.lowered)
+    shelf = _shelf(wanted)
     session = Session(setup, project, shelf, unsaved=wanted.unsaved)
     root = None
     for reading in readings:
@@ -42,6 +42,10 @@ def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wa
     if outcomes:
         outcomes[0].seconds, outcomes[0].folders = session.seconds, session.linker.folders
     return outcomes
+
+
+def _shelf(wanted: Wanted) -> Shelf:
+    return Shelf(wanted.lowered) if wanted.again is None else Shelf(wanted.lowered, wanted.again)
 
 
 def _outcome(session: Session, reading: Reading) -> Outcome:
@@ -111,7 +115,7 @@ def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wan
     outcomes: list[Outcome] = []
 
     def fill() -> None:
-        session = Session(setup, project, Shelf(wanted.lowered), unsaved=wanted.unsaved)
+        session = Session(setup, project, _shelf(wanted), unsaved=wanted.unsaved)
         outcomes.extend(_fixed(session, readings, wanted))
 
     problems = _faults(fill, readings[0].file.display)

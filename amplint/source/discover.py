@@ -2,7 +2,6 @@
 
 import os
 import stat
-import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,6 +131,9 @@ def _git_files(folder: Path) -> list[str] | None:
 
     A folder that is ignored itself was named on purpose, so git has no say in it.
     """
+    real = Path(os.path.realpath(folder))
+    if "GIT_DIR" not in os.environ and not any((outer / ".git").exists() for outer in (real, *real.parents)):
+        return None  # as git would say, after a while
     try:
         listed = _git(folder, "ls-files", "-co", "--exclude-standard", "-z")
         if listed is None or (not listed and _git(folder, "check-ignore", "-q", ".") is not None):
@@ -154,6 +156,8 @@ def _is_folder(path: Path) -> bool:
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:
+    import subprocess  # the half of what a run needs to be loaded that never asks git
+
     # core.fsmonitor and hooks would run programs that the checked repository names.
     command = ["git", "-c", "core.fsmonitor=false", "-C", os.fspath(folder), *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -4,7 +4,7 @@ Python's own parser is ten times as fast as LibCST, and most of what it reads ho
 have the last word: they read what Python rejects, and every statement with a finding. LibCST is loaded for that alone.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import cache, lru_cache
 
@@ -16,6 +16,8 @@ from amplint.syntax.geometry import UncertainError
 from amplint.syntax.native import lower_natively
 
 _STATEMENTS: tuple[type[tree.Node], ...] = tree.Stmt.__args__
+
+Lowered = Callable[[str], tree.Module | None]
 
 
 def parse(program: str) -> tree.Module:
@@ -33,24 +35,39 @@ def parse(program: str) -> tree.Module:
         return lower(program)
 
 
-def second_reading(program: str, module: tree.Module, places: Iterable[Span]) -> tree.Module | None:
+@lru_cache(256)
+def lowered_by_libcst(text: str) -> tree.Module | None:
+    """LibCST's tree of a text, None where it takes it for no program. Python may: then it is right.
+
+    While a file is fixed, most statements are read once for all rounds.
+    """
+    from amplint.syntax.lower import lower
+
+    try:
+        return lower(text)
+    except (SyntaxFaultError, RecursionError):
+        return None
+
+
+def second_reading(
+    program: str,
+    module: tree.Module,
+    places: Iterable[Span],
+    lowered: Lowered = lowered_by_libcst,
+) -> tree.Module | None:
     """LibCST's tree of a program where it is not the given one in the statements at some places, else None.
 
     LibCST reads the lines of the smallest statement around each place, and the whole program only if they differ.
+    lowered is what has it read.
     """
     chains = {chain[-1]: chain for chain in (_around(module, place) for place in places) if chain}
     if not chains:
         return None
     lines = program.split("\n")
-    if all(_agrees(chain, lines) for chain in chains.values()):
+    if all(_agrees(chain, lines, lowered) for chain in chains.values()):
         return None
-    from amplint.syntax.lower import lower
-
-    try:
-        again = lower(program)
-    except (SyntaxFaultError, RecursionError):  # Python takes it, so it is right
-        return None
-    return None if _is_same(module, again, 0) else again
+    again = lowered(program)
+    return None if again is None or _is_same(module, again, 0) else again
 
 
 def _around(module: tree.Module, place: Span) -> list[tree.Stmt]:
@@ -73,7 +90,7 @@ def _below(node: tree.Node) -> Iterator[tree.Stmt]:
             yield from _below(child)
 
 
-def _agrees(chain: list[tree.Stmt], lines: list[str]) -> bool:
+def _agrees(chain: list[tree.Stmt], lines: list[str], lowered: Lowered) -> bool:
     """Whether LibCST reads the lines of a statement, or of the first one around it that can stand alone, the same."""
     for statement in reversed(chain):
         first, last = _first_line(statement), statement.span.end_line
@@ -81,23 +98,12 @@ def _agrees(chain: list[tree.Stmt], lines: list[str]) -> bool:
         text = "\n".join(lines[shift:last])
         if text[:1].isspace():
             text, shift = f"if 1:\n{text}", shift - 1
-        again = _alone(text)
+        again = lowered(text)
         if again is None:
             continue
         span = Span(statement.span.line - shift, statement.span.column, last - shift, statement.span.end_column)
         return any(node.span == span and _is_same(statement, node, shift) for node in tree.walk(again))
     return False
-
-
-@lru_cache(256)
-def _alone(text: str) -> tree.Module | None:
-    """LibCST's tree of a statement, or None; while a file is fixed, most statements are read once for all rounds."""
-    from amplint.syntax.lower import lower
-
-    try:
-        return lower(text)
-    except (SyntaxFaultError, RecursionError):
-        return None
 
 
 def _first_line(statement: tree.Stmt) -> int:
