@@ -133,7 +133,7 @@ class _Judge:
                 return self._at(DefectKind.OTHER_SCALER, site, error, because)
             case Reason.ZERO_BEFORE_STEP:
                 # Where the step finds gradients on other paths, the zero_grad is some earlier round's.
-                met = self.reading.reader.met.get((site, error.optimizer), frozenset())
+                met = self.reading.reader.met.get((site, error.optimizer), set())
                 if met & {Gradients.SCALED, Gradients.UNSCALED, Gradients.PLAIN}:
                     return None
                 zeros = [step for kind, step in because if kind is EventKind.ZERO]

@@ -4,31 +4,25 @@ Knows which paths can happen (through `flow`); what an error means to people is 
 """
 
 from collections.abc import Hashable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from amplint.facts.carriers import Carriers
 from amplint.facts.events import Events, Happening
-from amplint.facts.gradients import asks_for_gradients
+from amplint.facts.meaning import Meaning
 from amplint.facts.optimizer_loops import OptimizerLoops
-from amplint.facts.roles import Roles, scaler_test
+from amplint.facts.roles import Roles
 from amplint.facts.scene import Scene
-from amplint.facts.standing import Losses, Standing, carries, start
-from amplint.flow.fixpoint import Client, Known
+from amplint.facts.standing import NO_RESULTS, Losses, Standing, start
+from amplint.facts.ways import Ways
+from amplint.flow.client import Client, Known
 from amplint.flow.formulas import value as formula_value
-from amplint.flow.graph import Edge, EdgeKind, Step, StepKind
+from amplint.flow.graph import Edge, Step, StepKind
 from amplint.flow.terms import OPAQUE, Term
-from amplint.knowledge.automaton import advance
+from amplint.knowledge.automaton import Automaton
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.knowledge.state import Error, Event, OptimizerState, State
-from amplint.model.tree import (
-    Assign,
-    Comprehension,
-    Expr,
-    For,
-    Node,
-    Return,
-)
+from amplint.model.tree import Assign, Node, Return
 
 UNSEEN: Term = ("name", "optimizer that is not seen", "")
 # torch raises there too, but what led there is more likely a path that never happens.
@@ -63,19 +57,24 @@ class Reader(Client[Standing]):
         self.events = events
         self.losses = Losses(scene)
         self._carriers = Carriers(scene, frozenset(id(call) for step, call in scene.calls if _scales(events.of(step))))
-        self.met: dict[tuple[Step, Hashable], AbstractSet[Gradients]] = {}
+        self.met: dict[tuple[Step, Hashable], set[Gradients]] = {}
         self.dropped: dict[tuple[Step, Step], OptimizerState] = {}
         self.missteps: dict[tuple[Reason, Step, Hashable], Misstep] = {}
         self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
         self._elements = frozenset(place for place, role in roles.optimizers.items() if role.is_element)
+        sole = self.optimizers[0] if len(self.optimizers) == 1 and not self._elements else None
+        self._meaning = Meaning(self.losses, self.optimizers, sole)
         self._loops = OptimizerLoops(scene, self._elements)
+        self._automaton = Automaton()
+        self._switched_off: dict[int, Happening] = {}
+        self._ways = Ways(roles, self._loops, self._automaton)
 
-    @property
+    @cached_property
     def begin(self) -> Standing:
         """Nothing is known before the root's first step."""
         return start(self.optimizers)
 
-    @property
+    @cached_property
     def _lost(self) -> Standing:
         """Past the bound nothing is known, not even whether a loop over optimizers goes on: taken as another's turn."""
         return replace(self.begin, turns=frozenset((place, True, False) for place in self._elements))
@@ -91,9 +90,8 @@ class Reader(Client[Standing]):
                 return self._carriers.is_concerned(step)
 
     def is_decided_by(self, node: Node, frame: int) -> bool:
-        """Whether the turns of a loop go through optimizers, or a test asks for a scaler or for gradients."""
-        is_loop = bool(self._loops.ending(node, frame) or self._loops.keyed(node, frame))
-        return is_loop or asks_for_gradients(node) or scaler_test(self.roles, node, frame) is not None
+        """Whether a test or the turns of a loop matter to the protocol."""
+        return self._ways.is_decided_by(node, frame)
 
     def step(self, step: Step, state: Standing, known: Known) -> Iterable[Standing]:
         """The points after a step; none where torch raises."""
@@ -118,37 +116,17 @@ class Reader(Client[Standing]):
         """Calls fail in the model, for lack of memory: what a handler does with a step half done is no plan."""
         return state.is_idle
 
+    def asks(self, step: Step) -> bool:
+        """A scaler that is switched by a condition does nothing where the condition is false."""
+        return any(self._switches(happening.scaler) for happening in self.events.of(step))
+
+    def heeds(self, edge: Edge) -> bool:
+        """Tests that ask for what the protocol knows, and the ends of loops over optimizers."""
+        return self._ways.heeds(edge)
+
     def edge(self, edge: Edge, state: Standing) -> Iterable[Standing]:
-        """A loop over optimizers ends only when the one that is followed has had its turn; scalers are scalers."""
-        if edge.kind is EdgeKind.BRANCH and self._is_impossible(edge, state):
-            return ()
-        if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
-            for place in self._loops.ending(edge.node, edge.frame):
-                turn = state.turn(place)
-                if turn is not None and not turn[0] and not self._loops.may_leave_out(edge.node, edge.frame):
-                    return ()
-                state = state.with_turn(place, None)
-            for place in self._loops.keyed(edge.node, edge.frame):
-                state = self._left(edge, place, state)
-        return (state,)
-
-    def _is_impossible(self, edge: Edge, state: Standing) -> bool:
-        """A scaler that scaled these gradients is there; gradients that no step has used are there."""
-        if not edge.is_true and self.roles.is_type_test(edge):
-            return True
-        if not edge.is_true and not state.is_idle and edge.node is not None and asks_for_gradients(edge.node):
-            return True
-        asked = scaler_test(self.roles, edge.node, edge.frame)
-        return asked is not None and edge.is_true is not asked[1] and carries(state.protocol, asked[0])
-
-    def _left(self, edge: Edge, place: Term, here: Standing) -> Standing:
-        """Behind a loop over some keys: nobody knows whether the optimizer that is followed was among them."""
-        turn = here.turn(place)
-        here = here.with_turn(place, None)
-        assert edge.node is not None
-        if turn is None or turn[0] or self._loops.may_leave_out(edge.node, edge.frame):
-            return here
-        return replace(here, protocol=advance(here.protocol, Event(EventKind.FORGET, None, None, (place,)))[0])
+        """The point behind an edge, where it can be taken."""
+        return self._ways.behind(edge, state)
 
     def _bound(self, step: Step, here: Standing) -> list[Standing]:
         """A new turn of a loop over optimizers: of the one that is followed, or of another."""
@@ -179,74 +157,42 @@ class Reader(Client[Standing]):
         renamed = frozenset((id(step.node) if key == -step.opened - 1 else key, scaler) for key, scaler in here.results)
         return replace(here, results=renamed)
 
-    def _happen(self, happening: Happening, step: Step, here: Standing, known: Known) -> Iterator[Standing]:
+    def _happen(self, happening: Happening, step: Step, here: Standing, known: Known) -> list[Standing]:
         if happening.scaler is not None and self.is_off(happening.scaler, known):
-            happening = happening.without_scaler()
+            happening = self._without_scaler(happening)
         if happening.kind is EventKind.SCALE and happening.scaler is not None:
             here = replace(here, results=here.results | {(id(step.node), happening.scaler)})
         points = [here]
-        for event in self._protocol_events(happening, step, here):
+        for event in self._meaning.events(happening, step, here):
             points = [after for point in points for after in self._apply(event, step, point)]
-        yield from points
-
-    def _protocol_events(self, happening: Happening, step: Step, here: Standing) -> Iterator[Event]:
-        """The events of a happening."""
-        sole = self.optimizers[0] if len(self.optimizers) == 1 and not self._elements else None
-        if happening.kind is None:
-            assert happening.loss is not None
-            event = self._backward(happening.loss, step, here, is_certain=sole is not None)
-            if event.kind is EventKind.SCALED_BACKWARD:
-                yield from self._strangers(step, here)
-            yield event
-        elif happening.kind in (EventKind.CREATE, EventKind.SCALE, EventKind.UPDATE, EventKind.SET_SCALE):
-            if happening.scaler is not None:
-                yield Event(happening.kind, step, happening.scaler)
-        elif happening.kind is EventKind.FORGET and happening.scaler is not None:
-            yield Event(EventKind.FORGET, step, happening.scaler)
-        else:
-            optimizers = happening.optimizers
-            if optimizers is None and (sole is not None or happening.kind is EventKind.FORGET):
-                optimizers = self.optimizers
-            yield Event(happening.kind, step, happening.scaler, optimizers, optimizers is not None)
-
-    def _strangers(self, step: Step, here: Standing) -> Iterator[Event]:
-        """Forget plain backwards of other functions: those may be for gradients of inputs, not of parameters."""
-        for key, optimizer in here.protocol.optimizers:
-            site = optimizer.backward_site
-            if optimizer.gradients is Gradients.PLAIN and isinstance(site, Step) and site.frame != step.frame:
-                yield Event(EventKind.FORGET, step, None, (key,))
-
-    def _backward(self, loss: Expr, step: Step, here: Standing, is_certain: bool) -> Event:
-        scalers = self.losses.scalers(loss, step.frame, here)
-        if len(scalers) == 1:
-            return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), None, is_certain)
-        if scalers or not self.losses.is_plain(loss, step.frame):
-            return Event(EventKind.FORGET, step, None, self.optimizers)
-        return Event(EventKind.PLAIN_BACKWARD, step, None, None, is_certain)
+        return points
 
     def _apply(self, event: Event, step: Step, here: Standing) -> Iterator[Standing]:
-        elements = [place for place in event.optimizers or () if place in self._elements]
+        element = self._element(event) if self._elements else None
         if event.optimizers is None and event.kind in (EventKind.CLIP, EventKind.READ):
-            if any(not turn[2] for turn in here.turns):
+            if here.turns and any(not turn[2] for turn in here.turns):
                 yield here
                 return
-        elif elements and event.kind is not EventKind.FORGET:
-            turn = here.turn(elements[0])
+        elif element is not None and event.kind is not EventKind.FORGET:
+            turn = here.turn(element)
             if turn is None or not turn[1]:
                 # Outside of loops `optimizers[key]` is the one that is followed or another, and stays so.
-                yield self._of_another(event, here.with_turn(elements[0], turn or (False, False)))
-                if turn is not None or elements[0] in self._loops.confused:
+                yield self._of_another(event, here.with_turn(element, turn or (False, False)))
+                if turn is not None or element in self._loops.confused:
                     return
-                here = here.with_turn(elements[0], (False, True))
-        after, errors = advance(here.protocol, event)
-        if event.kind in (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD):
-            here = replace(here, results=frozenset())
+                here = here.with_turn(element, (False, True))
+        after, errors = self._automaton.advance(here.protocol, event)
         self._look(event, step, here)
         for error in errors:
             if error.reason not in SILENT:
                 self._remember(Misstep(error, here.protocol), step)
         if not any(error.is_crash for error in errors):
-            yield replace(here, protocol=after)
+            is_backward = event.kind in (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
+            yield Standing(after, here.scaled, NO_RESULTS if is_backward else here.results, here.turns)
+
+    def _element(self, event: Event) -> Term | None:
+        """The first optimizer of an event that stands for the elements of a collection."""
+        return next((place for place in event.optimizers or () if place in self._elements), None)
 
     def _remember(self, misstep: Misstep, step: Step) -> None:
         """Each error once, by the first path that meets it; one with scaled gradients tells more than one without."""
@@ -257,10 +203,11 @@ class Reader(Client[Standing]):
 
     def _look(self, event: Event, step: Step, here: Standing) -> None:
         """Remember what gradients a step can meet, and which optimizers lost gradients that no step had used."""
+        is_step = event.kind is EventKind.STEP
         for key, optimizer in here.protocol.optimizers:
             if event.optimizers is None or key in event.optimizers:
-                self.met[step, key] = self.met.get((step, key), frozenset()) | {optimizer.gradients}
-                is_used = event.kind is EventKind.STEP and optimizer.gradients in (Gradients.SCALED, Gradients.UNSCALED)
+                self.met.setdefault((step, key), set()).add(optimizer.gradients)
+                is_used = is_step and optimizer.gradients in (Gradients.SCALED, Gradients.UNSCALED)
                 if is_used and isinstance(optimizer.dropped_site, Step):
                     self.dropped.setdefault((optimizer.dropped_site, step), optimizer)
 
@@ -283,13 +230,24 @@ class Reader(Client[Standing]):
         record = replace(here.protocol.scaler(event.scaler), has_record=True)
         return replace(here, protocol=here.protocol.with_scaler(event.scaler, record))
 
+    def _without_scaler(self, happening: Happening) -> Happening:
+        """What a call does where its scaler is disabled."""
+        if id(happening) not in self._switched_off:
+            self._switched_off[id(happening)] = happening.without_scaler()
+        return self._switched_off[id(happening)]
+
+    def _switches(self, scaler: Term | None) -> bool:
+        """Whether a scaler may be disabled on some paths."""
+        role = self.roles.scalers.get(scaler) if scaler is not None else None
+        return role is not None and role.enabled not in (None, OPAQUE)
+
     def is_off(self, scaler: Term, known: Known) -> bool:
         """Whether the answers on this path say that a scaler is disabled."""
-        role = self.roles.scalers.get(scaler)
-        if role is None or role.enabled in (None, OPAQUE) or known.questions is None:
+        if known.questions is None or not self._switches(scaler):
             return False
-        assert role.enabled is not None
-        formula = known.questions.normal.truth(role.enabled)
+        enabled = self.roles.scalers[scaler].enabled
+        assert enabled is not None
+        formula = known.questions.normal.truth(enabled)
         answers = dict(zip(known.questions.asked, known.answers, strict=True))
         return formula_value(formula, answers) is False
 

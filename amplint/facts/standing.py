@@ -42,8 +42,11 @@ from amplint.model.tree import (
 )
 
 Scalers = frozenset[Term]
+Results = frozenset[tuple[int, Term]]
 IDLE = frozenset({Gradients.UNKNOWN, Gradients.CLEAN, Gradients.SPENT, Gradients.DROPPED})
+UNDER_WAY = frozenset({Stage.UNSCALED, Stage.STEPPED})
 NO_SCALERS: Scalers = frozenset()
+NO_RESULTS: Results = frozenset()
 # What these give is a number or a tensor outside the graph: nothing to run backward from.
 DETACHING = frozenset({"item", "detach", "tolist", "numpy", "cpu", "get_scale", "size", "dim"})
 HANDING_ON = frozenset(
@@ -62,16 +65,22 @@ class Standing:
 
     protocol: State
     scaled: frozenset[tuple[Term, Term]] = frozenset()
-    results: frozenset[tuple[int, Term]] = frozenset()
+    results: Results = frozenset()
     turns: frozenset[tuple[Term, bool, bool]] = field(default_factory=frozenset)
     is_unknown: bool = False
 
     @property
     def is_idle(self) -> bool:
         """Whether no step is under way: no gradients wait for one, and no scaler remembers one."""
-        stages = {stage for _, record in self.protocol.scalers for _, stage in record.stages}
-        is_waiting = any(optimizer.gradients not in IDLE for _, optimizer in self.protocol.optimizers)
-        return not is_waiting and stages.isdisjoint((Stage.UNSCALED, Stage.STEPPED))
+        # Loops and not `any`: this is asked at every call in a `try`.
+        for _, optimizer in self.protocol.optimizers:
+            if optimizer.gradients not in IDLE:
+                return False
+        for _, record in self.protocol.scalers:
+            for _, stage in record.stages:
+                if stage in UNDER_WAY:
+                    return False
+        return True
 
     def turn(self, place: Term) -> tuple[bool, bool] | None:
         """(has had its turn, is the current one), None outside loops over the collection."""

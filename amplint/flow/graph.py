@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from amplint.model.hashed import hash_field, hashed_once
 from amplint.model.tree import (
     ClassDef,
     Comprehension,
@@ -67,6 +68,7 @@ class EdgeKind(StrEnum):
     CAUGHT = "caught"
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class Step:
     """One evaluated piece of program. frame counts the activation that it belongs to; 0 is the owner's own.
@@ -78,6 +80,7 @@ class Step:
     node: Node
     frame: int = 0
     opened: int = -1
+    _hash: int = hash_field()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,11 @@
 """Which branches matter: those that decide whether a wanted step runs, and those that control comes back to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from amplint.flow.graph import EdgeKind, Graph, Step
+
+# A block to which control may come back, and the blocks that it does not pass on the way.
+Return = tuple[int, frozenset[int]]
 
 
 def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]:
@@ -13,36 +16,42 @@ def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]
     branch may matter; and so may one of whose outcomes control surely comes back to it, for a loop that is never left
     runs no step behind it.
     """
+    wanted = _bits(number for number, block in enumerate(graph.blocks) if any(map(is_wanted, block.steps)))
+    if not wanted:
+        return {}
     endless = _endless(graph)
     after = _postdominators(graph)
-    wanted = {number for number, block in enumerate(graph.blocks) if any(map(is_wanted, block.steps))}
     branching = [number for number, block in enumerate(graph.blocks) if len(block.edges) > 1]
-    back = {n for n, block in enumerate(graph.blocks) if wanted and any(after[e.target] >> n & 1 for e in block.edges)}
-    found: dict[int, bool] = dict.fromkeys(back, False)
-    pending = list(wanted | back)
     controlled = {number: _controlled(graph, number, after) for number in branching}
-    while pending:
-        dependent = pending.pop()
-        for number in branching:
-            if number in found and (found[number] or dependent not in wanted):
-                continue
-            if number in endless:
-                found[number] = True
-                continue
-            if controlled[number][dependent >> 3] >> (dependent & 7) & 1:
-                if number not in found:
-                    pending.append(number)
-                found[number] = dependent in wanted
+    found = {n for n, block in enumerate(graph.blocks) if any(after[e.target] >> n & 1 for e in block.edges)}
+    pending = {number for number in branching if number not in found and number not in endless}
+    dependent = wanted | _bits(found)
+    while further := {number for number in pending if controlled[number] & dependent}:
+        pending -= further
+        found |= further
+        dependent |= _bits(further)
+    decisive = {number for number in branching if number in endless or controlled[number] & wanted}
     kinds = (EdgeKind.BRANCH, EdgeKind.CASE)
-    return {n: found[n] for n in sorted(found) if any(edge.kind in kinds for edge in graph.blocks[n].edges)}
+    return {
+        number: number in decisive
+        for number in sorted(found | decisive)
+        if any(edge.kind in kinds for edge in graph.blocks[number].edges)
+    }
 
 
-def _controlled(graph: Graph, number: int, after: list[int]) -> bytes:
+def _bits(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
+
+
+def _controlled(graph: Graph, number: int, after: list[int]) -> int:
     """The blocks, as bits, that surely follow one of the outcomes of a branching block, but not the block itself."""
     follow = 0
     for edge in graph.blocks[number].edges:
         follow |= after[edge.target]
-    return (follow & ~(after[number] & ~(1 << number))).to_bytes(len(graph.blocks) // 8 + 1, "little")
+    return follow & ~(after[number] & ~(1 << number))
 
 
 def _postdominators(graph: Graph) -> list[int]:
@@ -79,15 +88,38 @@ def _endless(graph: Graph) -> set[int]:
     return set(range(len(graph.blocks))) - ending
 
 
-def comes_again(graph: Graph, block: int, without: frozenset[int]) -> bool:
-    """Whether control can come from a block back to it without passing certain blocks."""
-    seen: set[int] = set()
-    pending = [block]
-    while pending:
-        for edge in graph.blocks[pending.pop()].edges:
-            if edge.target == block:
-                return block not in without
-            if edge.target not in seen and edge.target not in without:
-                seen.add(edge.target)
-                pending.append(edge.target)
-    return False
+def coming_again(graph: Graph, asked: Iterable[Return]) -> set[Return]:
+    """From which blocks control can come back to them without passing certain other ones, of those that are asked.
+
+    All are answered at once, each by one bit of the numbers that go along the edges: one walk for each would take
+    most of the time that a long function needs.
+    """
+    asked = list(dict.fromkeys(asked))
+    leaving, closed = [0] * len(graph.blocks), [0] * len(graph.blocks)
+    without: dict[frozenset[int], int] = {}
+    for number, (block, barred) in enumerate(asked):
+        leaving[block] |= 1 << number
+        without[barred] = without.get(barred, 0) | 1 << number
+    for barred, bits in without.items():
+        for block in barred:
+            closed[block] |= bits
+    reached = _reached(graph, leaving, closed)
+    return {pair for number, pair in enumerate(asked) if reached[pair[0]] >> number & 1}
+
+
+def _reached(graph: Graph, leaving: list[int], closed: list[int]) -> list[int]:
+    """The bits that arrive at each block, when some leave it and some cannot pass it."""
+    targets = [tuple({edge.target for edge in block.edges}) for block in graph.blocks]
+    reached = [0] * len(targets)
+    handed_on = [0] * len(targets)
+    is_changed = True
+    while is_changed:
+        is_changed = False
+        for number, further in enumerate(targets):
+            bits = reached[number] | leaving[number]
+            if bits != handed_on[number]:
+                handed_on[number] = bits
+                is_changed = True
+                for target in further:
+                    reached[target] |= bits & ~closed[target]
+    return reached

@@ -4,7 +4,7 @@ One reader for whoever has events: a recorded run, where everything is known, or
 seen without the backward before it. Knows nothing of where events come from.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 from amplint.knowledge.protocol import (
@@ -19,50 +19,100 @@ from amplint.knowledge.protocol import (
     Reason,
     Stage,
 )
-from amplint.knowledge.state import NEW_SCALER, Error, Event, OptimizerState, ScalerState, State
+from amplint.knowledge.state import NEW_SCALER, UNSEEN_OPTIMIZER, Error, Event, OptimizerState, ScalerState, State
 
 # No gradient is there for unscale_ and step to look at; an unscale_ before the zero_grad has looked already.
 _ABSENT = frozenset({Gradients.CLEAN, Gradients.DROPPED})
 _NEEDING_GRADIENTS = frozenset({Reason.STEP_WITHOUT_GRADIENTS, Reason.ZERO_BEFORE_STEP})
 
 
-def advance(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
+_OF_GRADIENTS_ALONE = frozenset(
+    {EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD, EventKind.DIRECT_STEP, EventKind.ZERO}
+)
+
+Errors = tuple[Error, ...]
+# An optimizer's key and its state.
+Pair = tuple[Hashable, OptimizerState]
+
+
+def advance(state: State, event: Event) -> tuple[State, Errors]:
     """The state after an event, and what was wrong with it."""
-    match event.kind:
-        case EventKind.CREATE:
-            return state.with_scaler(event.scaler, NEW_SCALER), ()
-        case EventKind.SCALE:
-            return state.with_scaler(event.scaler, replace(state.scaler(event.scaler), is_set=True)), ()
-        case EventKind.UPDATE | EventKind.SET_SCALE:
-            return _update(state, event)
-        case EventKind.UNSCALE | EventKind.STEP:
-            return _staged(state, event)
-        case EventKind.FORGET if event.scaler is not None:
-            return state.with_scaler(event.scaler, ScalerState()), ()
-        case EventKind.CLIP | EventKind.READ if not event.is_certain:
-            return state, _uncertain_look(state, event)
-        case _:
-            return _each(state, event)
+    return Automaton().advance(state, event)
+
+
+class Automaton:
+    """The protocol, with a memory of what an event did to an optimizer.
+
+    Of many optimizers each is in one of a few states, but all of them together are in any combination.
+    """
+
+    def __init__(self) -> None:
+        self._moves: dict[Event, dict[Pair, tuple[Pair, Errors]]] = {}
+
+    def advance(self, state: State, event: Event) -> tuple[State, Errors]:
+        """The state after an event, and what was wrong with it."""
+        if event.kind in _OF_GRADIENTS_ALONE:
+            return self._each(state, event)
+        match event.kind:
+            case EventKind.CREATE:
+                return state.with_scaler(event.scaler, NEW_SCALER), ()
+            case EventKind.SCALE:
+                return state.with_scaler(event.scaler, replace(state.scaler(event.scaler), is_set=True)), ()
+            case EventKind.UPDATE | EventKind.SET_SCALE:
+                return _update(state, event)
+            case EventKind.UNSCALE | EventKind.STEP:
+                return _staged(state, event)
+            case EventKind.FORGET if event.scaler is not None:
+                return state.with_scaler(event.scaler, ScalerState()), ()
+            case EventKind.CLIP | EventKind.READ if not event.is_certain:
+                return state, _uncertain_look(state, event)
+            case _:
+                return self._each(state, event)
+
+    def _each(self, state: State, event: Event) -> tuple[State, Errors]:
+        """An event that reaches gradients alone."""
+        moves = self._moves.setdefault(event, {})
+        pairs = list(state.optimizers)
+        found: Errors = ()
+        for at in _places(pairs, event):
+            pair = pairs[at]
+            move = moves.get(pair)
+            if move is None:
+                new, errors = _gradients(pair[1], event, pair[0])
+                move = moves[pair] = pair if new == pair[1] else (pair[0], new), errors
+            pairs[at] = move[0]
+            found += move[1]
+        if found and event.kind is EventKind.CLIP:
+            found = _partly(found, state, event)
+        after = tuple(pairs)
+        return state if after == state.optimizers else State(state.scalers, after), found
+
+
+def _places(pairs: list[Pair], event: Event) -> Iterable[int]:
+    """Where in the list the optimizers of an event stand; those that were not seen before are added."""
+    if event.optimizers is None:
+        return range(len(pairs))
+    keys = [key for key, _ in pairs]
+    unseen = [key for key in event.optimizers if key not in keys]
+    if unseen:
+        pairs += [(key, UNSEEN_OPTIMIZER) for key in dict.fromkeys(unseen)]
+        pairs.sort(key=lambda pair: repr(pair[0]))
+        keys = [key for key, _ in pairs]
+    return map(keys.index, event.optimizers)
+
+
+def _partly(errors: Errors, state: State, event: Event) -> Errors:
+    """A clip that also meets gradients which were unscaled takes one norm over both."""
+    if all(state.optimizer(key).gradients is not Gradients.UNSCALED for key in _named(state, event)):
+        return errors
+    return tuple(
+        replace(error, reason=Reason.CLIP_PARTLY_SCALED) if error.reason is Reason.CLIP_SCALED else error
+        for error in errors
+    )
 
 
 def _named(state: State, event: Event) -> tuple[Hashable, ...]:
     return tuple(key for key, _ in state.optimizers) if event.optimizers is None else event.optimizers
-
-
-def _each(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
-    """An event that reaches gradients alone."""
-    found: list[Error] = []
-    keys = _named(state, event)
-    is_partial = event.kind is EventKind.CLIP and any(
-        state.optimizer(key).gradients is Gradients.UNSCALED for key in keys
-    )
-    for key in keys:
-        after, errors = _gradients(state.optimizer(key), event, key)
-        state = state.with_optimizer(key, after)
-        for error in errors:
-            is_part = is_partial and error.reason is Reason.CLIP_SCALED
-            found.append(replace(error, reason=Reason.CLIP_PARTLY_SCALED) if is_part else error)
-    return state, tuple(found)
 
 
 def _uncertain_look(state: State, event: Event) -> tuple[Error, ...]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from amplint.knowledge.protocol import EventKind, Gradients, Reason, Stage
+from amplint.model.hashed import hash_field, hashed_once
 
 Value = TypeVar("Value")
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happens to a scaler, to optimizers, or to both, at a site.
@@ -26,6 +28,7 @@ class Event:
     scaler: Hashable = None
     optimizers: tuple[Hashable, ...] | None = None
     is_certain: bool = True
+    _hash: int = hash_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Error:
     is_crash: bool = False
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class OptimizerState:
     """The gradients of one optimizer.
@@ -60,8 +64,10 @@ class OptimizerState:
     unscale_site: Hashable = None
     step_site: Hashable = None
     dropped_site: Hashable = None
+    _hash: int = hash_field()
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class ScalerState:
     """A scaler's record since its last update: the stage of each optimizer, and whether any inf check was recorded.
@@ -74,10 +80,11 @@ class ScalerState:
     has_record: bool | None = None
     is_set: bool | None = None
     update_site: Hashable = None
+    _hash: int = hash_field()
 
     def stage(self, optimizer: Hashable) -> Stage:
         """The stage of an optimizer."""
-        return dict(self.stages).get(optimizer, self.other_stages)
+        return _get(self.stages, optimizer, self.other_stages)
 
     def with_stage(self, optimizer: Hashable, stage: Stage) -> "ScalerState":
         """The same record with another stage for one optimizer."""
@@ -85,32 +92,44 @@ class ScalerState:
         return replace(self, stages=tuple(sorted((*kept, (optimizer, stage)), key=repr)))
 
 
+UNSEEN_SCALER = ScalerState()
+UNSEEN_OPTIMIZER = OptimizerState()
 NEW_SCALER = ScalerState(other_stages=Stage.READY, has_record=False, is_set=False)
 NEW_OPTIMIZER = OptimizerState(gradients=Gradients.CLEAN)
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class State:
     """Scalers and optimizers by key, in an order that does not matter."""
 
     scalers: tuple[tuple[Hashable, ScalerState], ...] = ()
     optimizers: tuple[tuple[Hashable, OptimizerState], ...] = ()
+    _hash: int = hash_field()
 
     def scaler(self, key: Hashable) -> ScalerState:
         """The state of a scaler; nothing is known of one that was not seen before."""
-        return dict(self.scalers).get(key, ScalerState())
+        return _get(self.scalers, key, UNSEEN_SCALER)
 
     def optimizer(self, key: Hashable) -> OptimizerState:
         """The state of an optimizer; nothing is known of one that was not seen before."""
-        return dict(self.optimizers).get(key, OptimizerState())
+        return _get(self.optimizers, key, UNSEEN_OPTIMIZER)
 
     def with_scaler(self, key: Hashable, value: ScalerState) -> "State":
         """The same state with another record for one scaler."""
-        return replace(self, scalers=_put(self.scalers, key, value))
+        return State(_put(self.scalers, key, value), self.optimizers)
 
     def with_optimizer(self, key: Hashable, value: OptimizerState) -> "State":
         """The same state with other gradients for one optimizer."""
-        return replace(self, optimizers=_put(self.optimizers, key, value))
+        return State(self.scalers, _put(self.optimizers, key, value))
+
+
+def _get(pairs: tuple[tuple[Hashable, Value], ...], key: Hashable, otherwise: Value) -> Value:
+    # There are one or two of them: a dict would take longer to build.
+    for known, value in pairs:
+        if known == key:
+            return value
+    return otherwise
 
 
 def _put(pairs: tuple[tuple[Hashable, Value], ...], key: Hashable, value: Value) -> tuple[tuple[Hashable, Value], ...]:

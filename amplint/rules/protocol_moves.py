@@ -61,7 +61,7 @@ def before_step(defect: Defect) -> Fix | None:
         return None
     found = _siblings(defect, step, defect.site)
     anchor, clip = statement_of(defect, step), statement_of(defect, defect.site)
-    met = defect.reading.reader.met.get((step, defect.error.optimizer), frozenset())
+    met = defect.reading.reader.met.get((step, defect.error.optimizer), set())
     code = f"{scaler_code(defect)}.unscale_({optimizer_code(defect)})"
     if found is None or not isinstance(anchor, ExprStmt) or not isinstance(clip, ExprStmt | Assign):
         return None

@@ -3,8 +3,9 @@
 import textwrap
 from collections.abc import Iterable
 
+from amplint.flow.client import Client, Known
 from amplint.flow.conditions import Questions
-from amplint.flow.fixpoint import Client, Known, explore
+from amplint.flow.fixpoint import explore
 from amplint.flow.graph import Frame, Graph, Step, StepKind
 from amplint.flow.inline import Callee, expand
 from amplint.flow.statements import build

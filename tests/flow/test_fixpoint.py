@@ -1,7 +1,8 @@
 from collections.abc import Iterable
 
+from amplint.flow.client import Client, Known
 from amplint.flow.conditions import Questions
-from amplint.flow.fixpoint import Client, Known, explore
+from amplint.flow.fixpoint import explore
 from amplint.flow.graph import Edge, EdgeKind, Step, StepKind
 from amplint.model.tree import Call, Name
 from tests.flow.paths import Recorder, graph_of
@@ -58,6 +59,8 @@ def test_within_the_bound_no_state_is_unknown():
 
 class Asking(Client[str]):
     """Writes down what is known of p at each call."""
+
+    unknown = "!"
 
     def step(self, step: Step, state: str, known: Known) -> Iterable[str]:
         if step.kind is not StepKind.CALL or not isinstance(step.node, Call):

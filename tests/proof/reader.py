@@ -4,7 +4,8 @@ from unittest.mock import patch
 
 from amplint.facts import protocol
 from amplint.facts.gather import Facts
-from amplint.facts.reader import SILENT, Reader
+from amplint.facts.meaning import Meaning
+from amplint.facts.reader import SILENT
 from amplint.facts.roots import Root, goes_through_optimizers
 from amplint.facts.scene import Scene
 from amplint.knowledge.protocol import EventKind
@@ -32,7 +33,7 @@ def reader_errors(program: Program, most_states: int = 20_000, most_questions: i
     root = Root(facts, train, (facts, klass) if isinstance(klass, ClassDef) else None)
     scene = Scene(facts, train, root.klass, protocol._is_wanted, goes_through_optimizers)
     bounds = {"MOST_STATES": most_states, "MOST_QUESTIONS": most_questions, "DECISIVE": EVERYTHING}
-    with patch.multiple(protocol, **bounds), patch.object(Reader, "_strangers", _none):
+    with patch.multiple(protocol, **bounds), patch.object(Meaning, "_strangers", _none):
         reading = protocol.read(root, scene)
     if reading is None:
         return set()

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from amplint.flow.client import Client, Known
 from amplint.flow.conditions import Questions
-from amplint.flow.fixpoint import Client, Known, explore
+from amplint.flow.fixpoint import explore
 from amplint.flow.graph import Frame, Step, StepKind
 from amplint.flow.inline import Callee, expand
 from amplint.flow.slim import slim
@@ -70,6 +71,8 @@ def expected(program: Program) -> Findings:
 
 
 class Toy(Client[tuple[str, str]]):
+    unknown = ("unknown", "unknown")
+
     def step(self, step: Step, state: tuple[str, str], known: Known) -> Iterable[tuple[str, str]]:
         event = event_of(step)
         if event is None:

@@ -1,0 +1,111 @@
+"""Which questions of a graph are worth an answer: those that decide what runs and are asked twice, once in a loop.
+
+Knows how often and where a question is asked; what an answer leads to is for `conditions.py`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from amplint.flow.consistency import excludes
+from amplint.flow.formulas import Atom, Formula, atoms
+from amplint.flow.graph import Graph, Step
+from amplint.flow.influence import Return, coming_again, deciding
+from amplint.flow.terms import Term, contains, parts
+from amplint.flow.writes import Write
+
+# How many flags may be computed one from the other.
+LONGEST_CHAIN = 3
+
+
+@dataclass
+class Choice:
+    """formulas tells what each edge asks, by its identity; replaced a question after an assignment to a place."""
+
+    graph: Graph
+    formulas: Mapping[int, Formula]
+    writes: Mapping[Step, tuple[Write, ...]]
+    replaced: Callable[[Atom, Term, Term], Formula]
+    _counts: "Counter[Atom]" = field(default_factory=Counter)
+    # Where a question is asked: it counts once more if control comes back there before it has another answer.
+    _turns: list[tuple[Atom, Return]] = field(default_factory=list)
+    _parts: dict[Atom, frozenset[Term]] = field(default_factory=dict)
+    _changing: dict[Atom, frozenset[int]] = field(default_factory=dict)
+
+    def best(self, is_relevant: Callable[[Step], bool], most: int) -> tuple[Atom, ...]:
+        """The questions that are nearest to a relevant step, and of those the most asked.
+
+        A question is near where a relevant step hangs on it and on nothing between.
+        """
+        near: set[Atom] = set()
+        for number, is_near in deciding(self.graph, is_relevant).items():
+            edges = self.graph.blocks[number].edges
+            for atom in dict.fromkeys(a for edge in edges for a in atoms(self.formulas[id(edge)])):
+                self._count(atom, number)
+                near.update((atom,) if is_near else ())
+        self._count_flags()
+        again = coming_again(self.graph, (turn for _, turn in self._turns))
+        for atom, turn in self._turns:
+            self._counts[atom] += turn in again
+        counts = self._counts
+        asked = [atom for atom in counts if counts[atom] + self._related(atom) > 1]
+        return tuple(sorted(asked, key=lambda atom: (atom not in near, -counts[atom]))[:most])
+
+    def read(self, atom: Atom) -> frozenset[Term]:
+        """The terms that a question is made of: its answer depends on what stands at those of them that are places."""
+        if atom not in self._parts:
+            self._parts[atom] = frozenset((*parts(atom.left), *parts(atom.right)))
+        return self._parts[atom]
+
+    def _count(self, atom: Atom, number: int) -> None:
+        """A question is asked in a block."""
+        self._counts[atom] += 1
+        if atom not in self._changing:
+            nowhere: frozenset[int] = frozenset()
+            self._changing[atom] = nowhere.union(*(self._written.get(term, nowhere) for term in self.read(atom)))
+        self._turns.append((atom, (number, self._changing[atom])))
+
+    def _related(self, atom: Atom) -> int:
+        """How often a question is asked whose answer may tell the answer to another."""
+        return sum(self._counts[other] for other in self._alike[atom.left] if excludes(atom, other))
+
+    @cached_property
+    def _alike(self) -> dict[Term, list[Atom]]:
+        """The questions about each thing."""
+        found: dict[Term, list[Atom]] = {}
+        for atom in self._counts:
+            found.setdefault(atom.left, []).append(atom)
+        return found
+
+    @cached_property
+    def _written(self) -> dict[Term, set[int]]:
+        """The blocks that assign each place."""
+        found: dict[Term, set[int]] = {}
+        for number, _, step in self.graph.steps():
+            for place, _ in self.writes[step]:
+                found.setdefault(place, set()).add(number)
+        return found
+
+    def _count_flags(self) -> None:
+        """A question that decides the value of a flag is asked again where the flag is asked, and by each turn."""
+        counts = self._counts
+        changes: dict[Term, list[tuple[Term, int]]] = {}
+        for number, _, step in self.graph.steps():
+            for place, new in self.writes[step]:
+                if new is not None:
+                    changes.setdefault(place, []).append((new, number))
+        pending = list(counts)
+        for _ in range(LONGEST_CHAIN):
+            further: list[Atom] = []
+            concerned = [(a, p, *change) for a in pending for p in self.read(a) for change in changes.get(p, ())]
+            for atom, place, new, number in concerned:
+                formula = self.replaced(atom, place, new)
+                inner = dict.fromkeys(atoms(formula))
+                if contains(new, place) and not any(a in counts for a in inner):
+                    continue  # a counter counts on: each turn would ask another question
+                counts[atom] += formula is not None
+                further.extend(a for a in inner if a not in counts)
+                for question in inner:
+                    self._count(question, number)
+            pending = further
