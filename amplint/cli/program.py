@@ -10,6 +10,7 @@ from amplint.runtime.job import Program
 from amplint.runtime.trace import Ending, Outcome, Trace
 
 TIME_LIMIT = 600.0
+INTERRUPTED = "Interrupted: the program was ended, with all that it started."
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,13 @@ def program_of(options: argparse.Namespace) -> Program:
         arguments = arguments[1:]
     cwd = Path.cwd()
     if is_module:
+        if target.endswith(".py") or "/" in target:
+            raise UsageError(f"-m {target}: a module is named with dots and without .py; a script goes without -m")
         return Program(target, True, tuple(arguments), str(cwd), str(cwd))
+    if Path(target).is_dir():
+        raise UsageError(f"{target}: a directory; name a script in it, or run a package with -m")
+    if Path(target).suffix == ".ipynb":
+        raise UsageError(f"{target}: a notebook; write it out as a script first (jupyter nbconvert --to script)")
     if not Path(target).is_file():
         raise UsageError(f"{target}: no such script")
     path = os.path.abspath(target)
@@ -62,12 +69,18 @@ def say(text: str) -> None:
     print(f"amplint: {text}", file=sys.stderr)
 
 
+def how_it_ended(outcome: Outcome) -> str:
+    """One sentence on a program that came to no proper end."""
+    error = f": {outcome.error}" if outcome.ending is Ending.EXITED and outcome.error else outcome.error
+    return _ENDINGS.get(outcome.ending, outcome.ending).format(status=outcome.status, error=error)
+
+
 def explain(outcome: Outcome, trace: Trace) -> list[str]:
     """How a run ended, in sentences; nothing where there is nothing to say."""
     steps = len(trace.steps)
     lines: list[str] = []
     if not outcome.is_clean:
-        lines.append(_ENDINGS.get(outcome.ending, outcome.ending).format(status=outcome.status, error=outcome.error))
+        lines.append(how_it_ended(outcome))
         if outcome.traceback:
             lines.append(outcome.traceback.rstrip())
         if outcome.ending is not Ending.NOT_STARTED:
@@ -85,7 +98,7 @@ def explain(outcome: Outcome, trace: Trace) -> list[str]:
 
 _ENDINGS = {
     Ending.RAISED: "The program raised {error}",
-    Ending.EXITED: "The program left with exit status {status} {error}",
+    Ending.EXITED: "The program left with exit status {status}{error}",
     Ending.NEEDED_INPUT: "The program asked for input; a run has none to give. Pass what it asks for as arguments.",
     Ending.TIMED_OUT: "The program {error}; it stood here (--time-limit and --steps change when it is ended):",
     Ending.VANISHED: "The program ended without a word ({error}): os._exit, or something killed it.",

@@ -6,7 +6,7 @@ from pathlib import Path
 from amplint.cli.main import CLEAN, FAILED, FOUND
 from amplint.cli.outputs import parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
-from amplint.cli.program import add_program_arguments, explain, program_of, say
+from amplint.cli.program import INTERRUPTED, add_program_arguments, explain, program_of, say
 from amplint.cli.sightings import Findings
 from amplint.cli.steps import StepsLine
 from amplint.config.load import Resolver
@@ -87,6 +87,9 @@ def _traces(options: argparse.Namespace) -> list[Trace]:
                 _keep(runs, options.trace)
     except RuntimeUnavailableError as error:
         raise UsageError(str(error)) from error
+    except KeyboardInterrupt:
+        say(INTERRUPTED)
+        raise
     return [each.trace for each in runs]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from amplint.cli.main import CLEAN, FAILED, FOUND
 from amplint.cli.parser import add_options, given_values
-from amplint.cli.program import add_program_arguments, explain, program_of, say
+from amplint.cli.program import INTERRUPTED, add_program_arguments, explain, program_of, say
 from amplint.cli.run import RULES
 from amplint.cli.steps import StepsLine
 from amplint.cli.variants import Fixed, fixed_variants
@@ -68,6 +68,9 @@ def run(options: argparse.Namespace) -> int:
                 _write(options.report, draw_page(program.title, _texts(fixed), result, runs))
     except RuntimeUnavailableError as error:
         raise UsageError(str(error)) from error
+    except KeyboardInterrupt:
+        say(INTERRUPTED)
+        raise
     for line in explain(result.after.outcome, result.after):
         say(line)
     if not result.is_runnable:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from amplint.runtime.trace import Ending, Outcome, Trace, read_trace
 
 Progress = Callable[[int], None]
 _STEP_LINE = re.compile(rb'^\{"record": "step",.*?"optimizer": (\d+)', re.MULTILINE)
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 _GRACE = 2.0
 """Seconds that a run gets to say where it stands before it is ended."""
 
@@ -54,9 +56,20 @@ class Driver:
         self._root = tempfile.TemporaryDirectory(prefix="amplint-")
         self._process: subprocess.Popen[str] | None = None
         self._count = 0
+        self._replaced: list[int] = []
+        self._received: int | None = None
 
     def __enter__(self) -> "Driver":
+        if threading.current_thread() is threading.main_thread():
+            self._replaced = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+            for number in self._replaced:
+                signal.signal(number, self._receive)
         return self
+
+    def _receive(self, number: int, frame: object) -> None:
+        """Whoever ends this process ends the run first, as an interrupt from the keyboard does."""
+        self._received = number
+        raise KeyboardInterrupt
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
@@ -69,6 +82,10 @@ class Driver:
             except subprocess.TimeoutExpired:
                 self._process.kill()
         self._root.cleanup()
+        for number in self._replaced:
+            signal.signal(number, signal.SIG_DFL)
+        if self._received is not None:
+            os.kill(os.getpid(), self._received)
 
     def fresh_folder(self, name: str) -> str:
         """A new empty folder that goes away with the driver."""
@@ -119,7 +136,11 @@ class Driver:
             assert self._process.stdout is not None
             said = self._process.stdout.readline().strip()
             if said != "ready":
-                raise RuntimeUnavailableError(f'torch cannot be imported here ({said}): pip install "amplint[torch]"')
+                said = said or "its import ended the interpreter"
+                raise RuntimeUnavailableError(
+                    f"torch 2.3 or later is needed here ({said}): "
+                    f'"{sys.executable}" -m pip install --upgrade "amplint[torch]"'
+                )
         return self._process
 
     def _wait(self, process: "subprocess.Popen[str]", child: int, folder: Path, started: float) -> bool:

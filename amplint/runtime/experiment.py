@@ -53,7 +53,10 @@ def conduct(lab: Laboratory, cases: Sequence[Case], final: str, *, wants_worth: 
         result.verdicts.append((case.change, of_all_ranks(verdicts)))
     if not result.after.steps:
         result.is_runnable = False
-        result.script = Verdict(Conclusion.INCONCLUSIVE, "the program made no optimizer step")
+        outcome = result.after.outcome
+        how = "" if outcome.is_clean else f"{outcome.ending}{outcome.error and f' ({outcome.error})'} before "
+        reason = f"the program {how}{'its first' if how else 'made no'} optimizer step"
+        result.script = Verdict(Conclusion.INCONCLUSIVE, reason)
         result.notes.extend(lab.notes)
         return result
     result.script = of_all_ranks([judge_script(rank, final) for rank in ranks])

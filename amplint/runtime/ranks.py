@@ -1,5 +1,6 @@
 """Runs a program in several processes under torchrun, and compares what the processes did."""
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -39,6 +40,8 @@ def run_ranks(driver: Driver, job: Job, count: int) -> list[Run]:
             if is_late:
                 interrupt(_processes(folder), _GRACE)
         finally:
+            if len(_processes(folder)) < count:
+                _end_launcher(process)
             for leader in (process.pid, *_processes(folder)):  # torchrun gives each rank a session of its own
                 end_group(leader)
         status = process.wait()
@@ -50,6 +53,14 @@ def run_ranks(driver: Driver, job: Job, count: int) -> list[Run]:
         trace.outcome = completed(trace.outcome, folder, rank, status, driver.time_limit if is_late else None)
         runs.append(Run(job, trace, text, seconds, trace_path(folder, rank)))
     return _explained(runs)
+
+
+def _end_launcher(process: "subprocess.Popen[bytes]") -> None:
+    """Let torchrun, where it still runs, end its ranks: not all have said yet which processes they are."""
+    if process.poll() is None:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=_GRACE)
 
 
 def _command(job_file: Path, count: int) -> list[str]:
