@@ -77,12 +77,14 @@ class _Session:
 
     def start(self, rank: int) -> None:
         """Seed, treat, retarget, and hook as far as the job asks for it."""
+        from amplint.runtime.hide import keep_out_of_sight
         from amplint.runtime.patch import Patches
         from amplint.runtime.spawn import keep_the_only_process_here
         from amplint.runtime.treat import apply_treatment
 
         job, patches = self._job, Patches()
         _make_repeatable(job)
+        keep_out_of_sight(patches)
         keep_the_only_process_here(patches)
         self._writer.write("start", _start_record(job, rank), is_flushed=True)
         if job.device == "cpu":

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 Make = Callable[[Any], Any]
@@ -22,7 +23,7 @@ class Patches:
         original = getattr(owner, name, None)
         if original is None:
             return
-        replacement = make(original)
+        replacement = _passed_over(make(original))
         with contextlib.suppress(AttributeError, TypeError):
             functools.update_wrapper(replacement, original)
         self.set(owner, name, replacement)
@@ -41,3 +42,14 @@ class Patches:
                 setattr(owner, name, value)
             else:
                 delattr(owner, name)
+
+
+def _passed_over(function: Any) -> Any:
+    """A function whose frames `warnings.warn` passes over when it counts levels up to the culprit.
+
+    It does so for files of this name, which are those of Python's own import system (bpo-24305).
+    """
+    if isinstance(function, FunctionType):
+        code = function.__code__
+        function.__code__ = code.replace(co_filename=f"{code.co_filename}:importlib._bootstrap")
+    return function

@@ -1,6 +1,7 @@
 """Hooks on optimizers, schedulers and clip functions; knows which gradients each of them takes."""
 
 import math
+from types import GeneratorType
 from typing import Any
 
 import torch
@@ -134,7 +135,8 @@ class OptimizerHooks:
                 raises = bool(kwargs.get("error_if_nonfinite", False))
                 recorder.emit(Kind.CLIP, function=original.__name__, optimizers=optimizers, raises=raises)
             with recorder:
-                result = original(given, *args, **kwargs)
+                again = (each for each in given) if isinstance(parameters, GeneratorType) else given
+                result = original(again, *args, **kwargs)
                 if recorder.is_full and original.__name__ == "clip_grad_value_":
                     recorder.pending.max_value = float(args[0] if args else kwargs["clip_value"])
                 elif recorder.is_full and isinstance(result, torch.Tensor) and original.__name__ == "clip_grad_norm_":
