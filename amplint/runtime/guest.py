@@ -106,18 +106,20 @@ class _Session:
         from amplint.runtime.watch_autocast import AutocastHooks
         from amplint.runtime.watch_autograd import AutogradHooks
         from amplint.runtime.watch_gradients import GradientHooks
+        from amplint.runtime.watch_mixing import MixingHooks
         from amplint.runtime.watch_optimizer import OptimizerHooks
         from amplint.runtime.watch_scaler import ScalerHooks
 
         recorder, writer = self._recorder, self._writer
-        scalers = ScalerHooks(recorder)
+        mixing = MixingHooks()
+        scalers = ScalerHooks(recorder, mixing)
         OptimizerHooks(recorder).install(patches)
         recorder.step_listeners.append(writer.step)
         self._finishers.append(lambda: {"sizes": recorder.sizes})
         scalers.install(patches)
         if self._job.detail is Detail.PACE:
             return
-        AutogradHooks(recorder).install(patches)
+        AutogradHooks(recorder, mixing).install(patches)
         AutocastHooks(recorder).install(patches)
         GradientHooks(recorder, scalers).install(patches)
         if self._job.kept is not Kept.NOTHING:

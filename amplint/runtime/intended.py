@@ -35,8 +35,18 @@ def _true_norm(step: Step) -> float | None:
     return step.seen_norm if step.seen_norm is not None else step.norm
 
 
-def _mean_of_group(lab: Laboratory, before: str, after: str) -> list[Check]:
+def _sum_before(lab: Laboratory, before: str, after: str) -> list[Check]:
     """The accumulated gradient is the group's mean: its sum before, divided by the number of micro-batches."""
+    return _mean_of_group(lab, before, after, lambda norm, size: norm / size)
+
+
+def _share_before(lab: Laboratory, before: str, after: str) -> list[Check]:
+    """The accumulated gradient is the group's mean: before, that was divided by the number of micro-batches again."""
+    return _mean_of_group(lab, before, after, lambda norm, size: norm * size)
+
+
+def _mean_of_group(lab: Laboratory, before: str, after: str, mean_from: Callable[[float, int], float]) -> list[Check]:
+    """The norm after is the one that mean_from makes of the norm before and the number of micro-batches."""
     name = "the accumulated gradient is the mean"
     left, right = lab.trace(before, AMP_OFF).steps, lab.trace(after, AMP_OFF).steps
     if not left or not right:
@@ -46,7 +56,7 @@ def _mean_of_group(lab: Laboratory, before: str, after: str) -> list[Check]:
     if not one or not other or size < 2:
         return [Check(name, None, "the first step accumulates nothing")]
     detail = f"step 1: norm {one:.6g} before, {other:.6g} after, {size} micro-batches"
-    return [Check(name, math.isclose(one, other * size, rel_tol=CLOSE), detail)]
+    return [Check(name, math.isclose(mean_from(one, size), other, rel_tol=CLOSE), detail)]
 
 
 def _whole_group(lab: Laboratory, before: str, after: str) -> list[Check]:
@@ -137,8 +147,9 @@ INTENDED: dict[str, Oracle] = {
     "AMP208": _one_scaler,
     "AMP213": _trains,
     "AMP218": _trains,
-    "AMP301": _mean_of_group,
+    "AMP301": _sum_before,
     "AMP304": _whole_group,
+    "AMP306": _share_before,
     "AMP402": _fresh_weights,
     "AMP601": _rate_follows_steps,
 }

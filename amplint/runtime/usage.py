@@ -14,6 +14,9 @@ ENOUGH_GROUPS = 2
 """Groups of micro-batches that must show the same pattern: one alone may be a batch that was thrown away."""
 
 
+_MIXED = "a part of this loss is not scaled, but its gradients are divided"
+
+
 @dataclass(slots=True)
 class _Group:
     """The backwards that one optimizer's next step will use, and those that were cleared before."""
@@ -37,6 +40,8 @@ class Usage:
     _groups: dict[int, _Group] = field(default_factory=lambda: defaultdict(_Group))
     _scalers: dict[int, Site] = field(default_factory=dict)
     _scaler_of_optimizer: dict[int, int] = field(default_factory=dict)
+    _mixed: set[Site] = field(default_factory=set)
+    _placed: set[Site] = field(default_factory=set)
     _loss_reads: list[Site] = field(default_factory=list)
     _scale_lines: set[tuple[str, int]] = field(default_factory=set)
     _penalties: list[Site] = field(default_factory=list)
@@ -83,9 +88,7 @@ class Usage:
         if self._stepping:
             return
         if data["is_mixed"]:
-            self.notebook.report(
-                "AMP217", "a part of this loss is not scaled, but its gradients are divided", event.site
-            )
+            self._judge_mix(event.site, Site(*data["mixed_at"]))
         if data["scalers"] and data["has_anomaly_detection"] and self._anomaly != NOWHERE:
             message = "anomaly detection raises on the overflow that the scaler would skip"
             self.notebook.report("AMP219", message, self._anomaly, (event.site, "scaled backward here"))
@@ -95,6 +98,15 @@ class Usage:
             group = self._groups[number]
             group.live.append((event.site, data["reduction"]))
             group.scaled_backwards += bool(data["scalers"])
+
+    def _judge_mix(self, backward: Site, place: Site) -> None:
+        """The first backward of a mixed loss does not tell where it was mixed; the second one does, if it comes."""
+        if place != NOWHERE:
+            self.notebook.report("AMP217", _MIXED, place, (backward, "used by this backward"))
+            self._mixed.discard(backward)
+            self._placed.add(backward)
+        elif backward not in self._placed:
+            self._mixed.add(backward)
 
     def _on_anomaly(self, event: Event) -> None:
         self._anomaly = event.site
@@ -173,6 +185,8 @@ class Usage:
 
     def _on_end(self, event: Event) -> None:
         self._judge_loss_reads()
+        for backward in sorted(self._mixed):
+            self.notebook.report("AMP217", _MIXED, backward)
         # Only now: another network may be trained first, or several times for each step of this one.
         for group in self._groups.values():
             if group.rounds_without_step > ENOUGH_GROUPS and not group.steps:

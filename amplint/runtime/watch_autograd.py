@@ -7,18 +7,18 @@ import torch
 from amplint.runtime.known import Mark, marks
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Backward, Recorder
+from amplint.runtime.reductions import reduction_of
+from amplint.runtime.site import NOWHERE
 from amplint.runtime.trace import Kind
-from amplint.runtime.watch_scaler import MARK, metadata_of, reduction_of
-
-MOST_NODES = 20_000
-"""Graph nodes looked at to see whether a loss is scaled in all its parts; a larger graph counts as scaled."""
+from amplint.runtime.watch_mixing import MixingHooks, is_mixed
 
 
 class AutogradHooks:
     """Watches every backward of the program (`Tensor.backward` goes through the same function)."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, mixing: MixingHooks) -> None:
         self._recorder = recorder
+        self._mixing = mixing
 
     def install(self, patches: Patches) -> None:
         """Wrap the functions of the module."""
@@ -35,32 +35,39 @@ class AutogradHooks:
             if not recorder.is_on or recorder.backwards:
                 return original(*args, **kwargs)
             recorder.stop_if_enough()
+            self._mixing.close()
             roots = _tensors(args[0] if args else kwargs.get("tensors"))
             before = _look(recorder)
+            reduction = reduction_of(roots)
             run = Backward()
             recorder.backwards.append(run)
             try:
                 result = original(*args, **kwargs)
             finally:
                 recorder.backwards.pop()
-                self._tell(roots, sorted(set(run.scalers)), _touched(recorder, before))
+                self._tell(roots, sorted(set(run.scalers)), _touched(recorder, before), reduction)
             if recorder.is_full:
                 self._note_loss(roots, bool(run.scalers))
             return result
 
         return backward
 
-    def _tell(self, roots: list[torch.Tensor], scalers: list[int], optimizers: list[int]) -> None:
+    def _tell(self, roots: list[torch.Tensor], scalers: list[int], optimizers: list[int], reduction: str) -> None:
         recorder = self._recorder
         recorder.backwards_into.update(optimizers)
+        mixed = bool(scalers) and is_mixed(roots)
+        place = self._mixing.place(roots) if mixed else NOWHERE
+        if mixed:
+            self._mixing.arm()
         recorder.emit(
             Kind.BACKWARD,
             scalers=scalers,
-            is_mixed=bool(scalers) and _is_mixed(roots),
+            is_mixed=mixed,
+            mixed_at=place,
             optimizers=optimizers,
             regions=recorder.active_regions(),
             around=list(recorder.regions),
-            reduction=recorder.reduction if scalers else reduction_of(roots),
+            reduction=recorder.reduction if scalers else reduction,
             has_anomaly_detection=torch.is_anomaly_enabled(),
         )
 
@@ -117,21 +124,3 @@ def _touched(recorder: Recorder, before: list[tuple[torch.optim.Optimizer, list[
         for optimizer, earlier in before
         if any(one != other for one, other in zip(earlier, marks(optimizer), strict=False))
     ]
-
-
-def _is_mixed(roots: list[torch.Tensor]) -> bool:
-    """Whether a way leads from the loss to a leaf that passes by the multiplication with the scale.
-
-    The graph may be walked after the backward: only its saved tensors are freed by then.
-    """
-    stack = [root.grad_fn for root in roots]
-    seen: set[Any] = set()
-    while stack and len(seen) < MOST_NODES:
-        node = stack.pop()
-        if node is None or node in seen or MARK in metadata_of(node):
-            continue
-        seen.add(node)
-        if not node.next_functions:
-            return True
-        stack.extend(following for following, _ in node.next_functions)
-    return False

@@ -8,38 +8,19 @@ from torch.amp.grad_scaler import GradScaler
 
 from amplint.runtime.patch import Patches
 from amplint.runtime.record import Recorder
+from amplint.runtime.reductions import reduction_of
 from amplint.runtime.site import is_called_by_user, site_of_callers_caller
 from amplint.runtime.trace import Kind
+from amplint.runtime.watch_mixing import SCALE_MARK, MixingHooks, metadata_of
 from amplint.runtime.watch_optimizer import finish_step
-
-MARK = "amplint_scaler"
-"""Key in a graph node's metadata that says by which scaler the node multiplied."""
-
-
-def metadata_of(node: Any) -> dict[str, Any]:
-    """The dictionary that autograd keeps for a node of the graph (its type hints call it a function)."""
-    found: dict[str, Any] = node.metadata
-    return found
-
-
-def reduction_of(outputs: Any) -> str:
-    """How a loss came about: 'mean' over a batch and nothing else after it, 'divided' or '' where it is not known."""
-    root = outputs[0] if isinstance(outputs, list | tuple) and len(outputs) == 1 else outputs
-    node = getattr(root, "grad_fn", None)
-    if node is None:
-        return ""
-    name = node.name()
-    if name.startswith(("DivBackward", "MulBackward")):
-        return "divided"
-    is_mean = name.startswith("MeanBackward") or getattr(node, "_saved_reduction", None) == 1
-    return "mean" if is_mean else ""
 
 
 class ScalerHooks:
     """Watches every scaler of the program. scaled holds the storages of the last scaled losses, to know them again."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, mixing: MixingHooks) -> None:
         self._recorder = recorder
+        self._mixing = mixing
         self.scaled: deque[tuple[torch.UntypedStorage, int]] = deque(maxlen=8)
 
     def install(self, patches: Patches) -> None:
@@ -86,6 +67,7 @@ class ScalerHooks:
                     recorder.pending.scale = scaler._scale.item()
             recorder.scales += 1
             recorder.emit(Kind.SCALE, scaler=number)
+            self._mixing.open()
             return result
 
         return scale
@@ -96,7 +78,7 @@ class ScalerHooks:
                 self._mark(item, number)
         elif isinstance(result, torch.Tensor):
             if result.grad_fn is not None:
-                metadata_of(result.grad_fn)[MARK] = number
+                metadata_of(result.grad_fn)[SCALE_MARK] = number
                 result.grad_fn.register_prehook(self._note_factor(number))
             if result.numel() <= 16:
                 self.scaled.append((result.untyped_storage(), number))

@@ -20,6 +20,7 @@ CONTRACTS = {
     "AMP218": "intended",
     "AMP301": "intended",
     "AMP304": "intended",
+    "AMP306": "intended",
     "AMP401": "bitwise",
 }
 """Contracts of the rules that the mistakes belong to; `protocol` where none is given."""
@@ -133,6 +134,21 @@ def test_parameters_that_part_in_the_last_step_refute_a_migration(driver):
     verdict = _verdict(driver, MLP, long, long.replace("mul_(1.0)", "mul_(1.1)"), "AMP401", (18,))
     assert verdict.conclusion is Conclusion.REFUTED
     assert "parameters at the end (hash)" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "division"), [("accumulation", "loss / group"), ("accumulation_nested", "loss / parts")]
+)
+def test_a_loss_that_is_divided_twice_is_judged_by_its_gradient(driver, name, division):
+    loop = BY_NAME[name]
+    good = loop.code.read_text()
+    bad, wrong = good.replace(division, f"{division} / {division.split()[-1]}"), good.replace(division, "loss")
+    line = next(number for number, text in enumerate(good.splitlines(), 1) if division in text)
+    right = _verdict(driver, loop, bad, None, "AMP306", (line,))
+    assert right.conclusion is Conclusion.CONFIRMED, right
+    refuted = _verdict(driver, loop, bad, wrong, "AMP306", (line,))
+    assert refuted.conclusion is Conclusion.REFUTED
+    assert refuted.reason.startswith("the accumulated gradient is the mean: step 1: norm")
 
 
 def test_a_repair_that_cannot_be_shown_is_inconclusive(driver):
