@@ -1,6 +1,6 @@
 """Finds the line that adds something unscaled to a scaled loss, from the second time on that a program does so.
 
-Knows sums in the graph; additions are watched only once a mixed loss was seen, so that a right program pays for nothing.
+Knows sums in the graph; additions are watched only once a mixed loss was seen: a right program pays for nothing.
 """
 
 from typing import Any

@@ -19,9 +19,6 @@ NOT_THE_PROGRAM = ("no argument for", "must be Tensor", "0D", "scalar outputs", 
 SAME_DEATH = {"AMP213": {"AMP206"}, "AMP303": {"AMP206"}}
 """A run that ends at its first update cannot tell what would have come after it."""
 
-ELSEWHERE = ("AMP217",)
-"""Rules whose place leaves no trace: a sum of losses is known only by the backward that follows it."""
-
 SHOWN_BY_AN_OVERFLOW = ("AMP212", "AMP601")
 """Rules about what follows a skipped step."""
 
