@@ -117,7 +117,7 @@ class Events:
             yield Happening(EventKind.ZERO, None, self.owners(func.value, frame, is_module=True))
         elif self._is_backward(call, frame):
             yield from self._backward(call, frame)
-        elif last_name(func) == "backward":
+        elif _may_run_backward(last_name(func)):
             yield Happening(EventKind.FORGET)
         elif self.is_clip(call, frame):
             is_measure = any(_is_infinite(argument.value) for argument in call.args)
@@ -236,6 +236,11 @@ _KINDS = {
     Handling.ZERO: EventKind.ZERO,
     Handling.SET: EventKind.FORGET,
 }
+
+
+def _may_run_backward(name: str) -> bool:
+    """Whether a function that is not seen says that it runs a backward: `forward_backward`, `manual_backward`."""
+    return "backward" in name and "hook" not in name
 
 
 def _is_part(whole: Term, part: object) -> bool:

@@ -130,6 +130,7 @@ class Pairing:
         tests = [(made.facts, test) for test in _tests_around(made.facts, made.call)]
         for pair in pairs:
             tests.extend((self._facts, test) for test in _tests_around(self._facts, pair.scaled))
+            tests.extend((self._facts, test) for test in _tests_of_receiver(self._facts, pair.scaled))
         return any(
             (tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16)) or _is_off_for_bfloat16(facts, test)
             for facts, test in tests
@@ -155,6 +156,15 @@ def _tests_around(facts: "Facts", node: Node) -> Iterator[Expr]:
         if isinstance(outer, If | IfExp) and child is not outer.test:
             yield outer.test
         child = outer
+
+
+def _tests_of_receiver(facts: "Facts", scaled: Call) -> Iterator[Expr]:
+    """The tests that decide which scaler a name holds: `scaler = self.scaler if use_scaler else None`."""
+    receiver = scaled.func.value if isinstance(scaled.func, Attribute) else None
+    for binding in facts.names.lookup(receiver.id, receiver) if isinstance(receiver, Name) else ():
+        if isinstance(binding.value, IfExp):
+            yield binding.value.test
+        yield from _tests_around(facts, binding.node)
 
 
 def _is_in_float16_case(facts: "Facts", node: Node) -> bool:
