@@ -96,7 +96,7 @@ def _placed_comments(program: str) -> list[_PlacedComment]:
     found: list[_PlacedComment] = []
     waiting: list[str] = []
     code: list[str] = []
-    for token in tokenize.generate_tokens(io.StringIO(program).readline):
+    for token in tokenize.generate_tokens(io.StringIO(program, newline=None).readline):
         if token.type == tokenize.COMMENT and not code:
             found.append(_PlacedComment(token.string, ""))
         elif token.type == tokenize.COMMENT:
@@ -113,7 +113,10 @@ def misfits(program: str, torch: ModuleType) -> Counter[str]:
     """The calls of AMP names that do not bind to the signature that the installed torch has for them."""
     found: Counter[str] = Counter()
     tree = ast.parse(program)
-    names = dict(_imports(tree))
+    imported = dict.fromkeys(_imports(tree))
+    several = Counter(name for name, _ in imported)
+    # What a name means that several scopes import is not for this oracle.
+    names = {name: dotted for name, dotted in imported if several[name] == 1}
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call):
             continue

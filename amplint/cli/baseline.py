@@ -1,12 +1,13 @@
 """`amplint baseline`: keeps the findings of an old tree in a file, and drops from it what was mended."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
-from amplint.cli.main import CLEAN, FAILED
+from amplint.cli.main import CLEAN, FAILED, say
 from amplint.cli.parser import add_options, given_values
-from amplint.config.load import Resolver
+from amplint.config.load import Resolved, Resolver
 from amplint.config.usage import UsageError
 from amplint.engine.narrow import baseline_file
 from amplint.engine.outcome import Wanted
@@ -39,16 +40,28 @@ def run(options: argparse.Namespace) -> int:
     """Write or prune the baseline. Raises UsageError."""
     cwd = Path.cwd()
     resolver = Resolver(given_values(options), cwd)
-    file = baseline_file(resolver.top())
+    file = _writable(baseline_file(resolver.top()), resolver.top())
     report = run_tree(options.paths or ["."], resolver, cwd, Wanted()).report
     for problem in report.problems:
-        print(f"amplint: {problem.path}: {problem.message}", file=sys.stderr)
+        say(f"amplint: {problem.path}: {problem.message}")
     shown = file.relative_to(cwd) if file.is_relative_to(cwd) else file
     said = _written(file, report) if options.action == "write" else _pruned(file, report)
     print(f"{shown}: {said}", file=sys.stderr)
     if options.action == "write" and not resolver.top().settings.baseline:
         print(f'Set `baseline = "{shown.as_posix()}"` in the configuration to use it.', file=sys.stderr)
     return FAILED if report.problems else CLEAN
+
+
+def _writable(file: Path, top: Resolved) -> Path:
+    """The baseline's place. Raises UsageError where a configuration, which a stranger may have written, leads away."""
+    own = Path(os.path.realpath(top.root))
+    if top.origins.get("baseline") not in (None, "command line") and not Path(os.path.realpath(file)).is_relative_to(
+        own
+    ):
+        raise UsageError(
+            f"{top.origin('baseline')}the baseline {file} lies elsewhere; name it with --baseline to write it"
+        )
+    return file
 
 
 def _written(file: Path, report: Report) -> str:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplint.cli.main import CLEAN, FAILED, FOUND
+from amplint.cli.main import CLEAN, FAILED, FOUND, say
 from amplint.cli.outputs import parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
 from amplint.cli.progress import progress
@@ -97,7 +97,7 @@ def _add_ignores(report: Report, cwd: Path) -> int:
             report.problems.append(problem)
         else:
             number = sum(finding.path == path for finding in report.findings)
-            print(f"{path}: suppressed {number} finding{'s' if number > 1 else ''}", file=sys.stderr)
+            say(f"{path}: suppressed {number} finding{'s' if number > 1 else ''}")
     return FAILED if any(problem.is_fatal for problem in report.problems) else CLEAN
 
 
@@ -122,7 +122,8 @@ def _write(done: Run, paths: list[str], cwd: Path, *, is_stdin: bool) -> None:
         return
     from amplint.engine.write import write_source
 
-    roots = [cwd, *(cwd / path for path in paths)]
+    # A link that was named itself may not lead out of its folder.
+    roots = [cwd, *(place if place.is_dir() else place.parent for place in (cwd / path for path in paths))]
     for path, before, after in done.changed:
         problem = write_source(path, before, after, roots)
         if problem is not None:
@@ -141,6 +142,8 @@ def _input(paths: list[str], settings: Settings) -> tuple[list[str], bytes | Non
         return paths or ["."], None
     if len(paths) > 1:
         raise UsageError("- stands for standard input, so no other path can be given beside it")
+    if sys.stdin is None:
+        raise UsageError("standard input is closed")
     return [settings.stdin_filename or "stdin.py"], sys.stdin.buffer.read()
 
 
@@ -165,17 +168,17 @@ def _say(report: Report, settings: Settings) -> None:
     sys.stdout.flush()
     for problem in report.problems:
         rule = f" ({problem.rule})" if problem.rule else ""
-        print(f"amplint: {problem.path}: {problem.message}{rule}", file=sys.stderr)
+        say(f"amplint: {problem.path}: {problem.message}{rule}")
     if settings.timing:
         from amplint.report.summary import timing
 
         for line in timing(report):
-            print(line, file=sys.stderr)
+            say(line)
     if not settings.quiet:
         from amplint.report.summary import summary
 
         for line in summary(report, target="{}.{}".format(*ASSUMED), is_diff=settings.diff):
-            print(line, file=sys.stderr)
+            say(line)
 
 
 def exit_code(report: Report, settings: Settings) -> int:

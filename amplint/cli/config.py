@@ -13,6 +13,7 @@ from amplint.config.load import Resolved, Resolver
 from amplint.config.option import Kind, Option
 from amplint.config.settings import options as all_options
 from amplint.config.usage import UsageError
+from amplint.report.visible import visible
 
 _FLAGS = frozenset({"config", "isolated", "exclude", "extend_exclude", "respect_gitignore", "force_exclude"})
 
@@ -59,7 +60,7 @@ def show_files(paths: list[str], resolver: Resolver, cwd: Path) -> None:
     for problem in found.problems:
         raise UsageError(f"{problem.path} {problem.message}")
     for file in found.files:
-        print(file.display)
+        print(visible(file.display))
 
 
 def show(resolver: Resolver, path: Path) -> None:

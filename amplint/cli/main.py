@@ -6,10 +6,11 @@ Knows the commands by name only, and imports the one that is wanted.
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from amplint import __version__
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FOUND, FAILED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 COMMANDS = {
     "check": "find misuse of automatic mixed precision, and fix it",
     "rule": "explain a rule",
@@ -32,17 +33,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     _make_streams_robust()
     _collect_rarely()
+    _end_tidily()
     try:
         return _dispatch(given)
     except UsageError as error:
-        print(f"amplint: {error}", file=sys.stderr)
+        say(f"amplint: {error}")
         return FAILED
+    except _TerminatedError:
+        return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads has seen enough; the interpreter must not complain when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever reads has seen enough.
+        _write_no_more()
         return FOUND
+    except OSError as error:
+        _write_no_more()
+        say(f"amplint: cannot go on: {error}")
+        return FAILED
+
+
+def say(text: str) -> None:
+    """A line on standard error, what is not printable in it made visible: names of files may hold anything."""
+    from amplint.report.visible import visible
+
+    with suppress(OSError):  # nobody is there to be told
+        print(visible(text), file=sys.stderr)
+
+
+class _TerminatedError(BaseException):
+    """The system asks the process to end."""
+
+
+def _end_tidily() -> None:
+    """Have a request to end unwind as an interrupt does, so that no half-made temporary file is left."""
+    import signal
+
+    def end(number: int, frame: object) -> None:
+        raise _TerminatedError
+
+    with suppress(ValueError):  # only the main thread of a program hears signals
+        signal.signal(signal.SIGTERM, end)
+
+
+def _write_no_more() -> None:
+    """Standard output cannot be written; the interpreter must not complain when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(given: list[str]) -> int:
@@ -63,6 +99,9 @@ def _collect_rarely() -> None:
 
 def _make_streams_robust() -> None:
     """File names need not be text, and the terminal's encoding need not hold the source's characters."""
+    # Whoever starts a program may close its streams.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -31,7 +31,8 @@ class Output:
 def parse_outputs(text: str, file: str | None, origin: str = "") -> list[Output]:
     """The outputs that `--output-format` asks for; `--output-file` takes what would go to standard output.
 
-    Raises UsageError for an unknown format, or for two on standard output; the message begins with the origin.
+    origin is where a configuration says so, which a stranger may have written: it may name no files. Raises UsageError
+    for an unknown format, or for two on standard output; the message begins with the origin.
     """
     outputs: list[Output] = []
     for part in text.split(","):
@@ -39,6 +40,8 @@ def parse_outputs(text: str, file: str | None, origin: str = "") -> list[Output]
         if name not in FORMATS:
             near = did_you_mean(name, FORMATS)
             raise UsageError(f"{origin}unknown output format {name!r}{near}; it is one of {', '.join(FORMATS)}")
+        if target and origin:
+            raise UsageError(f"{origin}output format {part.strip()}: which files are written is for the command line")
         outputs.append(Output(name, Path(target) if target else Path(file) if file else None))
     if len({output.file for output in outputs}) < len(outputs):
         raise UsageError(f"{origin}output format {text}: two formats for one place; write FORMAT:FILE for one of them")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amplint import __version__
+from amplint.config.disk import read_plain
 from amplint.config.globs import Globs
 from amplint.config.option import Kind
 from amplint.config.select import Layer
@@ -112,7 +113,7 @@ def read_table(path: Path) -> dict[str, Any] | None:
     import tomllib
 
     try:
-        raw = path.read_bytes()
+        raw = read_plain(path)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     is_shared = path.name == "pyproject.toml"
@@ -122,6 +123,8 @@ def read_table(path: Path) -> dict[str, Any] | None:
         table = tomllib.loads(raw.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: is not TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{path}: is nested too deeply") from error
     if not is_shared:
         return table
     tool = table.get("tool")

@@ -154,7 +154,7 @@ class Settings:
     output_format: str = option(
         Kind.TEXT,
         Group.OUTPUT,
-        f"How findings are written: {', '.join(FORMATS)}; several at once as `text,sarif:out.sarif`.",
+        f"How findings are written: {', '.join(FORMATS)}. On the command line also several, as `text,sarif:out.sarif`.",
         "--output-format",
         default="text",
         metavar="FORMAT[:FILE],...",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from amplint.config.disk import read_plain
 from amplint.config.usage import UsageError
 
 Version = tuple[int, int]
@@ -102,7 +103,7 @@ def _lowest(requirements: Iterable[str]) -> Version | None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8", errors="replace")
+        return read_plain(path).decode("utf-8", errors="replace")
     except OSError:
         return ""
 
@@ -112,7 +113,7 @@ def _from_pyproject(text: str) -> Iterator[str]:
 
     try:
         project = tomllib.loads(text).get("project", {})
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return
     if not isinstance(project, dict):
         return

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from amplint import __version__
+from amplint.config.disk import read_plain
 from amplint.source.discover import CACHE_FOLDER
 from amplint.source.prefilter import may_concern
 
@@ -73,7 +74,7 @@ class Cache:
     def load(self) -> None:
         """Read what the last run left; nothing where there is none that can be read."""
         try:
-            stored = json.loads(self.path.read_bytes())
+            stored = json.loads(read_plain(self.path))
             self._known = {path: Stamp(*stamp) for path, stamp in stored["stamps"].items()}
             self._folders = {path: Names(*names) for path, names in stored["folders"].items()}
             paths = list(self._known)
@@ -83,7 +84,7 @@ class Cache:
             }
             self._fingerprint = str(stored["fingerprint"])
             self._is_new = False
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             self._known, self.entries, self._folders = {}, {}, {}
 
     def accept(self, decisive: Iterable[str]) -> None:
@@ -132,7 +133,7 @@ class Cache:
         now = self.stamps.get(path) or self.known(path)
         if now is None:
             with suppress(OSError):
-                data = Path(path).read_bytes()
+                data = read_plain(path)
                 self.read(path, data, may_concern(data))
         return self.stamps.get(path)
 
@@ -239,6 +240,8 @@ def _write(path: Path, stored: dict[str, Any]) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    if folder.is_symlink():  # whoever wrote the tree chose where it leads
+        raise OSError(f"{folder} is a link")
     if folder.is_dir():
         return
     folder.mkdir()
@@ -247,6 +250,6 @@ def _make_folder(folder: Path) -> None:
 
 
 def _forget_oldest(folder: Path) -> None:
-    stored = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    stored = sorted(folder.glob(f"{'[0-9a-f]' * 32}.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in stored[_KEPT_RUNS:]:
         path.unlink(missing_ok=True)

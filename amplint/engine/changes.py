@@ -1,11 +1,10 @@
 """Which lines of a file are new since a revision, as git knows it; reads the repository and writes nothing."""
 
 import difflib
-import os
-import subprocess
 from pathlib import Path
 
 from amplint.config.usage import UsageError
+from amplint.source.git import git
 from amplint.source.text import Source, SourceError, source_from_bytes
 
 
@@ -39,9 +38,5 @@ class Changes:
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:
-    command = ["git", "-c", "core.fsmonitor=false", "-C", os.fspath(folder), *arguments]
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    except OSError:
-        return None
-    return done.stdout if done.returncode == 0 else None
+    done = git(folder, *arguments)
+    return done.stdout if done is not None and done.returncode == 0 else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from amplint.source.text import Source
 
+_ODD = re.compile(rb'[\x00-\x1f\x7f"\\]')
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+")
 
 
@@ -15,13 +16,18 @@ def diff(before: Source, after: Source) -> bytes:
 
     That of a notebook is one of its JSON; behind the place of each change stands the cell.
     """
-    name = os.fsencode(before.path)
-    if b" " in name:
-        name += b"\t"  # where a name ends that has spaces in it
+    name = _name(os.fsencode(before.path))
     old, new = _lines(before.raw), _lines(after.raw)
     lines = difflib.diff_bytes(difflib.unified_diff, old, new, fromfile=name, tofile=name)
     cells = list(_changed_cells(before, after))
     return b"".join(_with_cells(line, cells) for line in lines)
+
+
+def _name(path: bytes) -> bytes:
+    """A path as the heads of a diff name it: quoted as git does where it could be taken for something else."""
+    if _ODD.search(path):
+        return b'"' + _ODD.sub(lambda odd: b"\\%03o" % odd[0][0], path) + b'"'
+    return path + b"\t" if b" " in path else path  # a tab ends a name that has spaces in it
 
 
 def _lines(raw: bytes) -> list[bytes]:

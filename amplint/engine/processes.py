@@ -62,4 +62,5 @@ def _die_silently() -> None:
     """Let an interrupt end this process at once; what there is to say about it, the first process says."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)

@@ -3,6 +3,7 @@
 Knows what an outcome depends on; how it is kept is for the cache.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from amplint.source.text import SourceError, read_bytes, source_from_bytes
 def open_memory(setup: Setup, paths: Sequence[str]) -> "Memory | None":
     """The memory of runs over these paths, or None where the run is about files outside its folder."""
     root = setup.resolver.top().root
-    if not all((setup.cwd / path).resolve().is_relative_to(root.resolve()) for path in paths):
+    real_root = os.path.realpath(root)
+    if not all(Path(os.path.realpath(setup.cwd / path)).is_relative_to(real_root) for path in paths):
         return None
     return Memory(cache_for(root, (str(setup.cwd), *paths)), setup)
 

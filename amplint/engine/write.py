@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from amplint.config.disk import read_plain
 from amplint.model.finding import Problem
 from amplint.source.text import Source
 
@@ -18,13 +19,15 @@ def write_source(path: Path, before: Source, after: Source, roots: Sequence[Path
         target = path.resolve(strict=True)
         if path.is_symlink() and not any(target.is_relative_to(root.resolve()) for root in roots):
             return _problem(before, f"not fixed: the link leads out of the tree, to {target}")
-        if target.read_bytes() != before.raw:
+        if read_plain(target) != before.raw:
             return _problem(before, "not fixed: the file changed since it was read; run again")
         if not os.access(target, os.W_OK):
             return _problem(before, "not fixed: the file is read-only")
         _replace(target, after.raw)
     except OSError as error:
         return _problem(before, f"not fixed: cannot be written: {error.strerror or error}")
+    except RuntimeError:  # a link that leads to itself by now
+        return _problem(before, "not fixed: the file changed since it was read; run again")
     return None
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from amplint.config.disk import read_plain
 from amplint.config.usage import UsageError
 from amplint.report.fingerprint import Fingerprint, fingerprints
 from amplint.report.report import Report
@@ -35,12 +36,12 @@ def of_report(report: Report, root: Path) -> Baseline:
 def read(file: Path) -> Baseline:
     """The baseline in a file. Raises UsageError."""
     try:
-        data = json.loads(file.read_bytes())
+        data = json.loads(read_plain(file))
     except OSError as error:
         raise UsageError(
             f"baseline {file}: cannot be read: {error.strerror}; write it with `amplint baseline write`"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"baseline {file}: is not JSON: {error}") from error
     try:
         return Baseline(Counter(dict(_entries(data))))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from amplint.report.look import Look
+from amplint.report.visible import visible
 
 Segment = tuple[str, str]
 Row = list[Segment]
@@ -31,7 +32,7 @@ def paint(rows: Iterable[Row], stream: TextIO, look: Look, links: Mapping[str, s
     """
     if not look.is_colored:
         for row in rows:
-            stream.write("".join(text for text, _ in row).rstrip() + "\n")
+            stream.write(visible("".join(text for text, _ in row).rstrip()) + "\n")
         return
     from rich.console import Console
     from rich.text import Text
@@ -39,7 +40,7 @@ def paint(rows: Iterable[Row], stream: TextIO, look: Look, links: Mapping[str, s
     console = Console(file=stream, force_terminal=True, highlight=False, soft_wrap=True, color_system="standard")
     addresses = links or {} if look.width is not None else {}
     for row in rows:
-        parts = ((text, _style(_STYLES[style], addresses.get(text))) for text, style in row)
+        parts = ((visible(text), _style(_STYLES[style], addresses.get(text))) for text, style in row)
         console.print(Text.assemble(*parts), soft_wrap=True)
 
 

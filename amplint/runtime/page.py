@@ -47,7 +47,7 @@ def draw_page(
 def _verdicts(result: Experiment) -> Iterator[str]:
     for change, verdict in result.verdicts:
         place = f"{Path(change.path).name}:{change.line}"
-        yield f"<h2>{place} {change.code} {change.name}: {_word(verdict)}</h2>"
+        yield f"<h2>{html.escape(place)} {change.code} {change.name}: {_word(verdict)}</h2>"
         yield f"<p>Fix: {html.escape(change.title)}. {html.escape(verdict.reason)}</p>"
         yield from _checks(verdict)
     if result.script is not None:
@@ -110,7 +110,7 @@ def _runs(runs: Sequence[tuple[str, Run]]) -> Iterator[str]:
         steps = run.trace.steps
         end = html.escape(run.trace.outcome.error or str(run.trace.outcome.ending))
         applied = sum(step.is_applied for step in steps)
-        rank = f", rank {run.trace.start['rank']}" if run.trace.start.get("rank") else ""
+        rank = html.escape(f", rank {run.trace.start['rank']}") if run.trace.start.get("rank") else ""
         yield (
             f"<tr><td>{html.escape(variant)}{rank}<td>{html.escape(run.job.treatment.name)}<td>{end}"
             f"<td class=number>{len(steps)}<td class=number>{applied}<td class=number>{run.seconds:.2f}"

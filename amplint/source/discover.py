@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from amplint.config.disk import read_plain
 from amplint.model.finding import Problem
+from amplint.source.git import git
 
 SUFFIXES = (".py", ".ipynb")
 CACHE_FOLDER = ".amplint_cache"
@@ -59,13 +61,13 @@ def discover(paths: Iterable[str], cwd: Path, limits: Limits) -> Discovery:
         absolute = Path(os.path.normpath(cwd / path))
         if limits.forces_exclude and _is_named_in_vain(absolute, cwd, limits):
             continue
-        if absolute.is_dir():
-            files: Iterable[FoundFile] = _in_folder(absolute, os.path.normpath(path), limits)
+        if path and absolute.is_dir():
+            files, problems = _in_folder(absolute, os.path.normpath(path), limits)
+            found.problems += problems
         elif absolute.is_file():
             files = [FoundFile(str(absolute), os.path.normpath(path))]
         else:
-            kind = "is neither a file nor a folder" if os.path.lexists(absolute) else "does not exist"
-            found.problems.append(Problem(path, kind))
+            found.problems.append(Problem(path, _complaint(path, absolute)))
             continue
         for file in files:
             if file.place not in seen:
@@ -74,22 +76,32 @@ def discover(paths: Iterable[str], cwd: Path, limits: Limits) -> Discovery:
     return found
 
 
+def _complaint(path: str, absolute: Path) -> str:
+    """Why a path that is neither a file nor a folder cannot be checked."""
+    if not path or not os.path.lexists(absolute):
+        return "does not exist"
+    is_lost = absolute.is_symlink() and not absolute.exists()
+    return "is a link that leads nowhere" if is_lost else "is neither a file nor a folder"
+
+
 def _is_named_in_vain(path: Path, cwd: Path, limits: Limits) -> bool:
     above = (folder for folder in (path, *path.parents) if not cwd.is_relative_to(folder))
     return any(limits.excluded_in(str(folder.parent))(folder.name) for folder in above)
 
 
-def _in_folder(folder: Path, shown: str, limits: Limits) -> list[FoundFile]:
-    root = str(folder)
+def _in_folder(folder: Path, shown: str, limits: Limits) -> tuple[list[FoundFile], list[Problem]]:
+    """The files below a folder, and the folders in it that cannot be listed."""
+    root, unlisted = str(folder), dict[str, str]()
     listed = _git_files(folder) if limits.respects_gitignore else None
-    found = sorted(_walk(root, limits) if listed is None else _kept(root, listed, limits))
+    found = sorted(_walk(root, limits, unlisted) if listed is None else _kept(root, listed, limits))
     real_root = Path(os.path.realpath(folder))
     start, shown_start = os.path.join(root, ""), "" if shown == "." else os.path.join(shown, "")
-    return [
+    files = [
         FoundFile(start + path, shown_start + path)
         for path, is_link in found
         if not is_link or _leads_to_a_file_of_its_own(start + path, real_root)
     ]
+    return files, [Problem(shown_start + path or shown, reason) for path, reason in sorted(unlisted.items())]
 
 
 def _leads_to_a_file_of_its_own(link: str, real_root: Path) -> bool:
@@ -134,19 +146,23 @@ def _git_files(folder: Path) -> list[str] | None:
     real = Path(os.path.realpath(folder))
     if "GIT_DIR" not in os.environ and not any((outer / ".git").exists() for outer in (real, *real.parents)):
         return None  # as git would say, after a while
-    try:
-        listed = _git(folder, "ls-files", "-co", "--exclude-standard", "-z")
-        if listed is None or (not listed and _git(folder, "check-ignore", "-q", ".") is not None):
-            return None
-    except OSError:
+    listed = git(folder, "ls-files", "-co", "--exclude-standard", "-z")
+    # It warns of folders that it cannot list, and goes on; who walks through them can say so.
+    if listed is None or listed.returncode or listed.stderr:
         return None
+    if not listed.stdout:
+        ignored = git(folder, "check-ignore", "-q", ".")
+        if ignored is not None and ignored.returncode == 0:
+            return None
     paths: list[str] = []
-    for entry in filter(None, os.fsdecode(listed).split("\0")):
+    for entry in filter(None, os.fsdecode(listed.stdout).split("\0")):
         if entry.endswith(SUFFIXES):
             paths.append(entry)
         elif entry.endswith("/") or ("." not in os.path.basename(entry) and _is_folder(folder / entry)):
             # A repository inside the repository: git names it and does not look into it.
-            inner = _git_files(folder / entry) or []
+            inner = _git_files(folder / entry)
+            if inner is None:
+                return None
             paths += [os.path.join(entry.rstrip("/"), path) for path in inner]
     return paths
 
@@ -155,19 +171,11 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def _git(folder: Path, *arguments: str) -> bytes | None:
-    import subprocess  # the half of what a run needs to be loaded that never asks git
-
-    # core.fsmonitor and hooks would run programs that the checked repository names.
-    command = ["git", "-c", "core.fsmonitor=false", "-C", os.fspath(folder), *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    return done.stdout if done.returncode == 0 else None
-
-
-def _walk(root: str, limits: Limits) -> Iterator[tuple[str, bool]]:
+def _walk(root: str, limits: Limits, unlisted: dict[str, str]) -> Iterator[tuple[str, bool]]:
     """The files below a folder outside of git, and whether each is a link; .gitignore files in it count all the same.
 
-    The system says what each name is while it lists a folder, so that no file is looked at by itself.
+    The system says what each name is while it lists a folder, so that no file is looked at by itself. Folders that it
+    does not list go to unlisted, with its reason.
     """
     waiting: list[tuple[str, _Ignores]] = [("", ())]
     while waiting:
@@ -176,7 +184,9 @@ def _walk(root: str, limits: Limits) -> Iterator[tuple[str, bool]]:
         try:
             with os.scandir(place) as listing:
                 entries = list(listing)
-        except OSError:
+        except OSError as error:
+            if os.path.lexists(place):
+                unlisted[prefix] = f"cannot be listed: {error.strerror or error}"
             continue
         if limits.respects_gitignore and any(entry.name == ".gitignore" and entry.is_file() for entry in entries):
             ignores = (*ignores, (prefix, _gitignore(Path(place, ".gitignore"))))
@@ -204,5 +214,9 @@ def _is_ignored(path: str, ignores: "_Ignores") -> bool:
 def _gitignore(path: Path) -> Callable[[str], bool | None]:
     from pathspec import GitIgnoreSpec
 
-    spec = GitIgnoreSpec.from_lines(path.read_text("utf-8", errors="replace").splitlines())
+    try:
+        text = read_plain(path).decode("utf-8", errors="replace")
+    except OSError:
+        text = ""
+    spec = GitIgnoreSpec.from_lines(text.splitlines())
     return lambda relative: spec.check_file(relative).include

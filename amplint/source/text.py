@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from amplint.config.disk import read_plain
 from amplint.source.lines import normalise, splice
 
 if TYPE_CHECKING:
@@ -99,8 +100,7 @@ def read_source(path: Path, display: str) -> Source:
 def read_bytes(path: Path | str) -> bytes:
     """The bytes of a file. Raises SourceError, with the system's reason, where they cannot be read."""
     try:
-        with open(path, "rb", buffering=0) as stream:
-            return stream.read()
+        return read_plain(path)
     except OSError as error:
         raise SourceError(f"cannot be read: {error.strerror or error}") from error
 
@@ -126,6 +126,8 @@ def _notebook_source(raw: bytes, body: bytes, display: str, has_bom: bool) -> So
         notebook, program = read_notebook(text)
     except NotebookError as error:
         raise SourceError(str(error)) from error
+    except RecursionError as error:
+        raise SourceError("is not a notebook: nested too deeply") from error
     return Source(display, raw, program, "utf-8", has_bom, notebook)
 
 

@@ -202,7 +202,7 @@ def test_no_cache_leaves_nothing(tree: Path) -> None:
 def test_only_the_newest_runs_are_kept(tree: Path) -> None:
     (tree / FOLDER).mkdir()
     for number in range(40):
-        (tree / FOLDER / f"{number}.json").write_text("{}")
+        (tree / FOLDER / f"{number:032x}.json").write_text("{}")
     lint(tree)
     assert len(list((tree / FOLDER).glob("*.json"))) == 16
 

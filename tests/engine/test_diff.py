@@ -39,6 +39,7 @@ def test_a_notebook_names_its_cells() -> None:
 CASES = {
     "plain.py": (b"a = 1\nb = 2\n", b"a = 1\nc = 0\nb = 3\n"),
     "two words.py": (b"a = 1\n", b"a = 2\n"),
+    'a "name"\nof \\ two lines.py': (b"a = 1\n", b"a = 2\n"),
     "crlf.py": (b"a = 1\r\nb = 2\r\n", b"a = 1\r\nb = 3\r\n"),
     "mixed.py": (b"a = 1\r\nb = 2\nc = 3\r\n", b"a = 1\r\nb = 3\nc = 3\r\n"),
     "open.py": (b"a = 1", b"a = 2"),
