@@ -30,6 +30,8 @@ MODULO = [
     "i % n == n - 1",
     "i % 4 == 3",
     "i % n == 0",
+    "i % 4 == 4 - 1",
+    'i % p["n"] == p["n"] - 1',
     "bool((i + 1) % n == 0)",
     "(b := (i + 1) % n == 0)",
 ]
@@ -116,6 +118,7 @@ def test_a_name_may_stand_for_the_question():
     [
         *("f(p)", "i + 1 > len(xs)", "i % n == p", "(i + 1) % n == 0 or (i + 1) % p == 0", "i % n == p - 1"),
         *("p", "c == n", "i < 3", "i % n > 2", "(i + 1) % n == 0 and p", "p is None", "i == len(xs)"),
+        *("i % 4 == 5 - 1", "i % p[0] == p[1] - 1", "i % p[0] == n[0] - 1", "i == n * 1", "i * 1 == len(xs)"),
     ],
 )
 def test_other_questions_are_no_boundaries(test):

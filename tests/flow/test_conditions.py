@@ -36,6 +36,10 @@ CORRELATED = {
     ),
     "None equals no constant": ('if p is None: a()\nif p == "x": b()\nif p is None: c()', ["", "ac", "b"]),
     "order from the other side": ("if p < q: a()\nif q > p: b()", ["", "ab"]),
+    "the flag after an accumulating context": (
+        "with args.accumulate(p):\n    if args.sync_gradients: a()\nif args.sync_gradients: b()",
+        ["", "ab"],
+    ),
     "and": ("if p and q: a()\nif p: b()\nif q: c()", ["", "abc", "b", "c"]),
     "or": ("if p or q: a()\nif not p and not q: b()", ["a", "b"]),
     "remainders": ("if p % 4: a()\nif p % 4 == 0: b()", ["a", "b"]),
@@ -57,6 +61,10 @@ UNRELATED = {
     "deleted between": ("if p: a()\ndel p\nif p: b()", ["", "a", "ab", "b"]),
     "bound by with": ("if p: a()\nwith o() as p:\n    pass\nif p: b()", ["", "a", "ab", "b"]),
     "an answer of a call": ("if g(): a()\nif g(): b()", ["", "a", "ab", "b"]),
+    "equality to what is not known": (
+        "if p == [x for x in q]: a()\nif p == [x for x in r]: b()",
+        ["", "a", "ab", "b"],
+    ),
     "an item that may be any": ("if xs[0]: a()\nxs[p] = g()\nif xs[0]: b()", ["", "a", "ab", "b"]),
     "the length after append": ("if len(xs) > 3: a()\nxs.append(p)\nif len(xs) > 3: b()", ["", "a", "ab", "b"]),
     "the flag of an accumulating context": (
@@ -140,6 +148,10 @@ def test_a_flag_that_is_turned_over_alternates():
 
 def test_a_counter_that_counts_on_is_not_asked():
     assert Questions(graph_of("for x in xs:\n    p += 1\n    if p == 3: a()")).asked == ()
+
+
+def test_what_decides_one_flag_and_nothing_else_is_not_asked():
+    assert [atom.left[1] for atom in Questions(graph_of("u = p\nif u: a()")).asked] == ["u"]
 
 
 def test_at_most_four_questions_are_asked_the_most_asked_first():

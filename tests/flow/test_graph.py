@@ -20,6 +20,8 @@ RETURNING = {
     "for": ("for x in a(): b()\nc()", ["ac", "abc", "abbc"]),
     "for over a filled display": ("for x in (1, 2): a()\nb()", ["ab", "aab"]),
     "for over a range": ("for x in range(3): a()\nb()", ["ab", "aab"]),
+    "for over a range of one": ("for x in range(1): a()\nb()", ["ab", "aab"]),
+    "for over an empty range": ("for x in range(0): a()\nb()", ["b", "ab", "aab"]),
     "for else": ("for x in xs:\n    if p: break\n    a()\nelse: b()\nc()", ["abc", "aabc", "bc", "c"]),
     "while else": ("while g():\n    a()\n    if q: break\nelse: b()", ["a", "b", "ab", "aab"]),
     "continue": ("for x in xs:\n    if x: continue\n    a()\nb()", ["ab", "aab", "b"]),

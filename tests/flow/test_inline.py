@@ -1,6 +1,7 @@
 import pytest
 
 from amplint.flow.graph import StepKind
+from amplint.flow.inline import DEEPEST
 from amplint.flow.terms import sole_return
 from amplint.model.tree import FunctionDef, Lambda, walk
 from amplint.syntax.lower import lower
@@ -81,6 +82,13 @@ def test_an_expanded_call_is_an_open_and_a_close_step_of_the_callers_frame():
     kinds = [(step.kind, step.frame, step.opened) for _, _, step in graph.steps()]
     assert kinds == [(StepKind.OPEN, 0, 1), (StepKind.CALL, 1, -1), (StepKind.CLOSE, 0, 1)]
     assert graph.frames[1].call is next(graph.steps())[2].node
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(DEEPEST, ["a"]), (DEEPEST + 1, [""])])
+def test_expansion_ends_in_the_depth(depth, expected):
+    chain = [f"def h{number}():\n    h{number + 1}()\n" for number in range(1, depth)]
+    source = f"def h{depth}():\n    a()\n" + "".join(chain) + "def f():\n    h1()"
+    assert sequences_of(program_graph(source)) == expected
 
 
 def test_expansion_ends_where_calls_multiply():
