@@ -240,7 +240,6 @@ class Statements(Expressions):
             self.jump(after)
         self.enter(after)
         self.run(statement.finalbody)
-        self.cut()
 
     def _match(self, statement: Match) -> None:
         after = self.new()

@@ -152,6 +152,12 @@ def test_a_total_beside_the_count_is_that_of_the_turns(test):
     assert (found.kind, found.is_true, found.has_last) == (BoundaryKind.MODULO, True, True)
 
 
-@pytest.mark.parametrize("test", ["(i + 1) % n == 0 or p + 1 == total", "(i + 1) % n == 0 or i == total", "i + 1 == p"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        *("(i + 1) % n == 0 or p + 1 == total", "(i + 1) % n == 0 or i == total", "i + 1 == p"),
+        *("(i + 1) % n == 0 or i + 1 >= total", "(i + 1) % n == 0 or i + 1 == p * q"),
+    ],
+)
 def test_other_totals_are_not(test):
     assert asked(test) is None

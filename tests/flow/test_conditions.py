@@ -150,6 +150,10 @@ def test_a_counter_that_counts_on_is_not_asked():
     assert Questions(graph_of("for x in xs:\n    p += 1\n    if p == 3: a()")).asked == ()
 
 
+def test_what_is_tested_once_is_not_asked():
+    assert Questions(graph_of("if p: a()\nif q: b()")).asked == ()
+
+
 def test_what_decides_one_flag_and_nothing_else_is_not_asked():
     assert [atom.left[1] for atom in Questions(graph_of("u = p\nif u: a()")).asked] == ["u"]
 
