@@ -129,9 +129,10 @@ class Questions:
             return self.normal.truth(self.terms.of(edge.node, edge.frame))
         if edge.kind is EdgeKind.CASE and isinstance(edge.node, MatchCase):
             pattern = edge.node.pattern
-            if len(pattern.values) == 1 and not pattern.captures and isinstance(pattern.values[0], Constant):
-                subject = self.terms.of(edge.subject, edge.frame)
-                return self.normal.equal(subject, self.terms.of(pattern.values[0], edge.frame))
+            for wanted in pattern.values:
+                if isinstance(wanted, Constant) and wanted.span == pattern.span:  # it is nothing but this value
+                    subject = self.terms.of(edge.subject, edge.frame)
+                    return self.normal.equal(subject, self.terms.of(wanted, edge.frame))
         return None
 
     def _of_step(self, changed: tuple[Write, ...]) -> Iterator[tuple[int, Formula]]:

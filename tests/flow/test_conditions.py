@@ -79,12 +79,22 @@ UNRELATED = {
     "a package imported": ("if p: a()\nimport p.m\nif p: b()", ["", "a", "ab", "b"]),
     "defined": ("if p: a()\ndef p(): pass\nif p: b()", ["", "a", "ab", "b"]),
     "caught": ("if p: a()\ntry: raise E\nexcept Exception as p: pass\nif p: b()", ["", "a", "ab", "b"]),
+    "bound on the way": ("if p: a()\nh(p := g())\nif p: b()", ["", "a", "ab", "b"]),
+    "a pattern of more than a value": (
+        "match p:\n    case [1, q]: a()\nif p == 1: b()\nif p == 1: c()",
+        ["", "a", "abc", "bc"],
+    ),
+    "a pattern of one part": (
+        "match p:\n    case [1]: a()\nif p == 1: b()\nif p == 1: c()",
+        ["", "a", "abc", "bc"],
+    ),
     "captured": ("if p: a()\nmatch q:\n    case [p]: pass\n    case p: pass\nif p: b()", ["", "a", "ab", "b"]),
     "swapped": ("p, q = q, p\nif p: a()\nif q: b()\nif p: c()", ["", "abc", "ac", "b"]),
 }
 COMPUTED = {
     "a flag": ("u = scaler is not None and p\nif u: a()\nif scaler is not None: b()\nelse: c()", ["ab", "b", "c"]),
     "a flag of a flag": ("u = p and q\nv = not u\nif u: a()\nif v: b()", ["a", "b"]),
+    "a copy of a copy": ("u = p\nv = u\nif v: a()\nif p: b()", ["", "ab"]),
     "a flag set on one way": ("u = False\nif p:\n    u = True\n    a()\nif u: b()", ["", "ab"]),
     "an object or None": ("s = GradScaler() if p else None\nif s is not None: a()\nif p: b()", ["", "ab"]),
     "an object made on one way": ("s = None\nif p:\n    s = make(q)\n    a()\nif s is not None: b()", ["", "a", "ab"]),
