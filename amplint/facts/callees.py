@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.callers import bind
 from amplint.facts.classes import base_names, method
 from amplint.facts.escapes import keeps
-from amplint.facts.origins import Activation, Origins
+from amplint.facts.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee
 from amplint.knowledge.training_api import SCALER_CLASSES
@@ -152,7 +152,7 @@ class Callees:
             klass = self._klass_of_self(number, frames)
             if klass is not None:
                 return klass
-        return Origins().klass(self.home(frames, number), expr, self.activation(frames, number))
+        return klass_of(self.home(frames, number), expr, self.activation(frames, number))
 
     def _klass_of_self(self, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
         frame, home = frames[number], self.home(frames, number)

@@ -112,3 +112,18 @@ def _base(owner: "Facts", base: Expr) -> "tuple[Facts, ClassDef] | None":
         if found is not None and isinstance(found[1], ClassDef):
             return found[0], found[1]
     return None
+
+
+def class_of_self(facts: "Facts", name: Name) -> "tuple[Facts, ClassDef] | None":
+    """The class whose method calls its first parameter by a name, so that the name is an instance of it."""
+    bindings = facts.names.lookup(name.id, name)
+    for binding in bindings:
+        function = binding.scope
+        if binding.kind != "parameter" or not isinstance(function, FunctionDef):
+            return None
+        klass = facts.index.parents.get(function)
+        is_first = function.parameters and function.parameters[0] is binding.node
+        if not isinstance(klass, ClassDef) or not is_first:
+            return None
+        return facts, klass
+    return None

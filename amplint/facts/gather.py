@@ -91,7 +91,7 @@ class Facts:
 
     path is the file as findings name it; dotted_name is the module's own absolute name, `__main__` where it is not
     known; is_package marks an `__init__.py`, whose relative imports start one level lower. taken remembers which names
-    importers were found to take from here.
+    importers were found to take from here, classes of which class some expressions are instances.
     """
 
     path: str
@@ -101,6 +101,7 @@ class Facts:
     dotted_name: str = "__main__"
     is_package: bool = False
     taken: dict[str, bool] = field(default_factory=dict, repr=False)
+    classes: dict[Expr, "tuple[Facts, ClassDef] | None"] = field(default_factory=dict, repr=False)
     _attributes: dict[ClassDef, dict[str, list[Expr | None]]] = field(default_factory=dict, repr=False)
 
     @cached_property

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.callers import bind, calls_of
-from amplint.facts.classes import assigned, method
+from amplint.facts.classes import assigned, class_of_self, method
 from amplint.facts.names import Binding
 from amplint.flow.graph import Frame
 from amplint.knowledge.training_api import SCALER_CLASSES
@@ -72,10 +72,14 @@ NOWHERE = Activation()
 
 
 class Origins:
-    """One search; is_complete says afterwards whether every way was followed to its end."""
+    """One search; is_complete says afterwards whether every way was followed to its end.
+
+    is_of_call: an argument of the call of some frame was among the ways, so another call may have other origins.
+    """
 
     def __init__(self) -> None:
         self.is_complete = True
+        self.is_of_call = False
         self._seen: set[tuple[int, int]] = set()
         self._count = 0
 
@@ -139,6 +143,7 @@ class Origins:
     ) -> Iterator[Origin]:
         inside = _activation_of(function, where)
         if inside is not None and inside.number > 0:
+            self.is_of_call = True
             for passing in inside.frames[inside.number].passed:
                 if passing.parameter is parameter and passing.value is not None:
                     outer = inside.outer(passing.frame)
@@ -196,7 +201,7 @@ class Origins:
     ) -> "tuple[Facts, ClassDef] | None":
         """The class in sight of which an object surely is an instance, where one is known."""
         if isinstance(expr, Name):
-            mine = _class_of_self(facts, expr)
+            mine = class_of_self(facts, expr)
             if mine is not None:
                 return mine
         for origin in self.of(facts, expr, where, depth):
@@ -204,6 +209,17 @@ class Origins:
             if found is not None:
                 return found
         return None
+
+
+def klass_of(facts: "Facts", expr: Expr, where: Activation) -> "tuple[Facts, ClassDef] | None":
+    """What `Origins.klass` says, remembered where it is the same for every call of the function around."""
+    if expr not in facts.classes:
+        search = Origins()
+        found = search.klass(facts, expr, where)
+        if search.is_of_call:
+            return found
+        facts.classes[expr] = found
+    return facts.classes[expr]
 
 
 def returns(function: FunctionDef) -> Iterator[Expr]:
@@ -247,20 +263,6 @@ def _arguments(facts: "Facts", function: Node, parameter: Parameter) -> "Iterato
         value = bind(function, call, has_self=target is not function).get(parameter.name)
         if value is not None:
             yield caller, value
-
-
-def _class_of_self(facts: "Facts", name: Name) -> "tuple[Facts, ClassDef] | None":
-    bindings = facts.names.lookup(name.id, name)
-    for binding in bindings:
-        function = binding.scope
-        if binding.kind != "parameter" or not isinstance(function, FunctionDef):
-            return None
-        klass = facts.index.parents.get(function)
-        is_first = function.parameters and function.parameters[0] is binding.node
-        if not isinstance(klass, ClassDef) or not is_first:
-            return None
-        return facts, klass
-    return None
 
 
 def _made_by(origin: Origin) -> "tuple[Facts, ClassDef] | None":

@@ -113,7 +113,9 @@ def read(root: Root, scene: Scene) -> Reading | None:
     if not roles.scalers and not (roles.optimizers and events.has_step):
         return None
     reader = Reader(scene, roles, events)
-    questions = Questions(scene.graph, lambda step: any(h.kind in DECISIVE for h in events.of(step)), MOST_QUESTIONS)
+    questions = Questions(
+        scene.graph, lambda step: any(h.kind in DECISIVE for h in events.of(step)), MOST_QUESTIONS, scene.terms
+    )
     graph = slim(questions, reader.is_concerned, reader.is_decided_by)
     switches = [role.enabled for role in roles.scalers.values() if role.enabled not in (None, OPAQUE)]
     given = questions.either_way(switch for switch in switches if switch is not None)

@@ -26,9 +26,16 @@ class Questions:
     Answers are a tuple in the order of `asked`; None is a question that the path has not answered, or has forgotten.
     """
 
-    def __init__(self, graph: Graph, is_relevant: IsRelevant = lambda _: True, most: int = MOST_QUESTIONS) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        is_relevant: IsRelevant = lambda _: True,
+        most: int = MOST_QUESTIONS,
+        terms: Terms | None = None,
+    ) -> None:
+        """terms: those of the same graph, where they are at hand."""
         self.graph = graph
-        self.terms = Terms(graph)
+        self.terms = Terms(graph) if terms is None else terms
         self._objects = _objects(graph, self.terms)
         self.normal = Normal(self._objects.__contains__)
         self._edges = {id(edge): self._of_edge(edge) for _, edge in graph.edges()}

@@ -5,7 +5,6 @@ Knows which name belongs to which activation of which function; evaluates nothin
 
 import builtins
 from collections.abc import Iterator
-from functools import cached_property
 
 from amplint.flow.graph import Graph, Owner
 from amplint.model.tree import (
@@ -56,6 +55,7 @@ class Terms:
         self.frames = graph.frames
         self._bound: dict[int, dict[str, int]] = {}
         self._names: dict[tuple[str, int], Term] = {}
+        self._nested: dict[Owner, set[Node]] = {}
         self._opened = {(id(frame.call), frame.parent): number for number, frame in enumerate(graph.frames)}
 
     def of(self, expr: Node | None, frame: int) -> Term:
@@ -143,22 +143,19 @@ class Terms:
         return self._bound[key]
 
     def _encloses(self, outer: int, inner: int) -> bool:
-        return self.frames[inner].function in self._nested.get(outer, ())
+        return self.frames[inner].function in self._within(self.frames[outer].function)
 
-    @cached_property
-    def _nested(self) -> dict[int, set[Node]]:
-        """For each frame the functions defined anywhere within its function."""
-        found: dict[int, set[Node]] = {}
-        for number, frame in enumerate(self.frames):
-            inside: set[Node] = set()
-            stack = list(children(frame.function))
+    def _within(self, function: Owner) -> set[Node]:
+        """The functions defined anywhere within a function."""
+        if function not in self._nested:
+            inside = self._nested[function] = set()
+            stack = list(children(function))
             while stack:
                 node = stack.pop()
                 if isinstance(node, (FunctionDef, Lambda)):
                     inside.add(node)
                 stack.extend(children(node))
-            found[number] = inside
-        return found
+        return self._nested[function]
 
 
 def is_place(term: Term) -> bool:
