@@ -112,7 +112,10 @@ def _reads_input(error: BaseException) -> bool:
 
 
 def _headline(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(error)).strip()
+    """The exception in one line: the first one of its text or, where that says nothing, the last one."""
+    lines = "".join(traceback.format_exception_only(error)).strip().splitlines()
+    says_nothing = len(lines) > 1 and lines[0].endswith(": ")
+    return f"{lines[0]}{lines[-1]}" if says_nothing else lines[0]
 
 
 def _own_traceback(error: BaseException) -> str:

@@ -13,6 +13,9 @@ from amplint.runtime.ranks import disagreements
 from amplint.runtime.trace import Ending, Step, Trace
 from amplint.runtime.verdict import Check
 
+_SAME_DRAWS = 0.01
+"""Relative distance of the first loss from float32's that half precision itself explains."""
+
 
 def ran(lab: Laboratory, variant: str) -> Check:
     """The program comes to a proper end and steps."""
@@ -143,7 +146,11 @@ def ranks_agree(lab: Laboratory, variant: str) -> list[Check]:
 
 
 def gradient_at_clip(lab: Laboratory, variant: str, tolerance: float = 0.05) -> Check:
-    """The norm that the clip sees in the first step is the float32 run's."""
+    """The norm that the clip sees in the first step is the float32 run's.
+
+    Where the losses differ already, the program draws other random numbers in half precision than in float32
+    (`torch.randn_like` of an activation): only a factor that no draw explains is held against it then.
+    """
     name = "the clip sees true gradients"
     amp, plain = lab.trace(variant), lab.trace(variant, AMP_OFF)
     if not amp.steps or not plain.steps or not amp.steps[0].is_applied:
@@ -151,8 +158,12 @@ def gradient_at_clip(lab: Laboratory, variant: str, tolerance: float = 0.05) -> 
     seen, true = amp.steps[0].seen_norm, plain.steps[0].seen_norm
     if seen is None or true is None:
         return Check(name, True, "nothing is clipped")
-    is_close = math.isclose(seen, true, rel_tol=tolerance)
-    return Check(name, is_close, f"step 1: {seen:.6g}, float32 {true:.6g}")
+    detail = f"step 1: {seen:.6g}, float32 {true:.6g}"
+    ours, theirs = amp.steps[0].loss, plain.steps[0].loss
+    if ours is not None and theirs is not None and not math.isclose(ours, theirs, rel_tol=_SAME_DRAWS):
+        detail += f" (other random numbers: loss {ours:.6g}, float32 {theirs:.6g})"
+        tolerance = 0.5
+    return Check(name, math.isclose(seen, true, rel_tol=tolerance), detail)
 
 
 def has_half_operations(lab: Laboratory, variant: str) -> Check:

@@ -4,24 +4,53 @@ Knows the nodes that torch's own losses leave; refuses to guess at formulas that
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 
 def reduction_of(outputs: Any) -> str:
     """How a loss came about: 'mean' over a batch and nothing else after it, 'divided' or '' where it is not known."""
     root = outputs[0] if isinstance(outputs, list | tuple) and len(outputs) == 1 else outputs
-    node = getattr(root, "grad_fn", None)
+    node = _bare(getattr(root, "grad_fn", None))
     if node is None:
         return ""
-    name = node.name()
-    if name.startswith("MeanBackward") or getattr(node, "_saved_reduction", None) == 1:
-        return "mean"
     try:
-        if _is_of_probabilities(node) or _is_smoothed(node) or _is_batch_mean_of_divergence(node):
+        if _is_mean(node) or _is_sum_of_means(node):
             return "mean"
     except RuntimeError:  # its saved tensors are freed: a loss that was used before
         return ""
-    return "divided" if name.startswith(("DivBackward", "MulBackward")) else ""
+    return "divided" if node.name().startswith(("DivBackward", "MulBackward")) else ""
+
+
+def _is_mean(node: Any) -> bool:
+    """Whether one call of torch made a mean."""
+    if node is None:
+        return False
+    if node.name().startswith("MeanBackward") or getattr(node, "_saved_reduction", None) == 1:
+        return True
+    return _is_of_probabilities(node) or _is_smoothed(node) or _is_batch_mean_of_divergence(node)
+
+
+def _is_sum_of_means(node: Any) -> bool:
+    """Whether losses were added that are means, some of them with a weight, but not all: that might be a division."""
+    parts = list(_addends(node))
+    means = [_is_mean(part) for part in parts]
+    weighted = (part.name().startswith("MulBackward") and _is_mean(_bare(_first(part))) for part in parts)
+    return len(parts) > 1 and any(means) and all(mean or other for mean, other in zip(means, weighted, strict=True))
+
+
+def _addends(node: Any) -> Iterator[Any]:
+    for part, _ in node.next_functions if node.name().startswith(("AddBackward", "SubBackward")) else ((node, 0),):
+        bare = _bare(part)
+        if bare is not None:
+            yield from (bare,) if bare is node or _is_mean(bare) else _addends(bare)
+
+
+def _bare(node: Any) -> Any:
+    """The node behind a change of dtype or sign."""
+    while node is not None and node.name().startswith(("ToCopyBackward", "NegBackward")):
+        node = _first(node)
+    return node
 
 
 def _is_of_probabilities(node: Any) -> bool:

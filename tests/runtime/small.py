@@ -219,6 +219,8 @@ DISTILLED = SOFT_LABELS.replace(
     "torch.nn.functional.kl_div(model(torch.randn(6, 4)).log_softmax(1), targets, reduction='batchmean')",
 )
 
+TWO_TERMS = SOFT_LABELS.replace("targets)\n", "targets) + 0.1 * model.weight.square().mean()\n")
+
 DISTILLED_UNSCALED = DISTILLED.replace("scaler.scale(loss).backward()", "loss.backward()").replace(
     "    scaler.step(optimizer)\n    scaler.update()\n", "    optimizer.step()\n"
 )

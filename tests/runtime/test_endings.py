@@ -52,6 +52,19 @@ def test_a_crash_keeps_its_own_traceback(driver, script):
     assert "amplint/runtime" not in outcome.traceback
 
 
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        ("CUDA error\\nCompile with TORCH_USE_CUDA_DSA", "RuntimeError: CUDA error"),
+        ("\\n\\nProcess 1 failed:\\nValueError: lost", "RuntimeError: ValueError: lost"),
+    ],
+)
+def test_an_exception_of_many_lines_is_named_in_one(driver, script, text, headline):
+    outcome = run(driver, script(f"raise RuntimeError('{text}')\n")).trace.outcome
+    assert outcome.error == headline
+    assert text.split("\\n")[-1] in outcome.traceback
+
+
 def test_a_crash_inside_torch_names_the_scripts_line(driver, script):
     outcome = run(driver, script("import torch\ntorch.ones(2) @ torch.ones(3)\n")).trace.outcome
     assert outcome.ending is Ending.RAISED

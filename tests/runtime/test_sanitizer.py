@@ -76,6 +76,8 @@ def test_a_mistake_of_its_own_shape_is_named(driver, tmp_path, name):
         "torch.nn.functional.kl_div(outputs.log_softmax(1), targets, reduction='batchmean') / 2",
         "torch.nn.functional.kl_div(outputs.log_softmax(1), targets, reduction='sum') / 12",
         "0.5 * cross_entropy(outputs, targets.argmax(1)) + 0.5 * outputs.square().mean()",
+        "(cross_entropy(outputs, targets) + 0.1 * outputs.square().mean()) / 2",
+        "cross_entropy(outputs, targets) / 2 + outputs.square().mean()",
     ],
 )
 def test_a_divided_loss_of_any_formula_is_silent(driver, tmp_path, loss):
