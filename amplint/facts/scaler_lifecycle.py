@@ -81,7 +81,7 @@ class ScalerLifecycle:
         if any(binding.scope is not function or binding.value is None for binding in bindings):
             return None
         places = [binding.node for binding in bindings]
-        return places[0] if all(place.span.start > call.span.end for place in places) else None
+        return places[0] if places and all(place.span.start > call.span.end for place in places) else None
 
     def _made_after_method(self) -> Iterator[LostState]:
         """`__init__` calls a method that loads `self.scaler`, and makes `self.scaler` only after that."""

@@ -9,6 +9,7 @@ from amplint.model.finding import Finding, Severity
 from amplint.report.look import Look
 from amplint.report.report import Report, place
 from amplint.report.repository import from_root
+from amplint.report.visible import visible
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "notice"}
 
@@ -47,4 +48,5 @@ def _message(report: Report, finding: Finding) -> str:
 
 def _escaped(text: str, *, is_property: bool) -> str:
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    text = visible(text)
     return text.replace(":", "%3A").replace(",", "%2C") if is_property else text

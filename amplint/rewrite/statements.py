@@ -88,6 +88,8 @@ def move(page: Page, statement: Stmt, anchor: Stmt, *, is_before: bool) -> list[
         if first < page.head(statement).line:
             at = page.offset(Position(first, 0))
             removed.append(page.edit(at, page.offset(Position(page.head(statement).line, 0)), ""))
+        # The comment behind it goes along, also where its line stays for a `pass`.
+        removed = [page.edit(start, page.line_end(end), "pass") if edit.text == "pass" else edit for edit in removed]
 
     def written(indentation: str) -> str:
         old = page.indentation(first)

@@ -23,13 +23,13 @@ def train(model, optimizer, scaler, loader):
 PLACE = "a.py:8:13: AMP402"
 
 
-def _is_installed() -> bool:
+def is_installed() -> bool:
     entries = importlib.metadata.entry_points(group="flake8.extension")
     return any(entry.name == "AMP" for entry in entries)
 
 
 def _flake8(cwd: Path, *arguments: str, config: str = "", stdin: str | None = None) -> str:
-    plugins = "" if _is_installed() else "[flake8:local-plugins]\nextension = AMP = amplint.adapters.flake8:Plugin\n"
+    plugins = "" if is_installed() else "[flake8:local-plugins]\nextension = AMP = amplint.adapters.flake8:Plugin\n"
     (cwd / ".flake8").write_text(f"[flake8]\nmax-line-length = 120\n{config}\n{plugins}")
     done = subprocess.run(
         [sys.executable, "-m", "flake8", *(arguments or (".",))],

@@ -108,7 +108,7 @@ def _build(self: link.Linker, path: Path, source: Source, _build: Any = link.Lin
 
 
 def _check_module(facts: Any, rules: Iterable[Any], seconds: Any, _check: Any = session.check_module) -> Any:
-    if id(facts) not in _KNOWN:
+    if (id(facts),) not in _KNOWN:
         _KNOWN[id(facts),] = facts, _check(facts, rules, seconds)
     return _KNOWN[id(facts),][1]
 

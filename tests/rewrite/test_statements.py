@@ -127,6 +127,12 @@ MOVE = {
     ),
     "into a block": ("X()\nif a:\n\tb()\n", "b()", False, "if a:\n\tb()\n\tX()\n"),
     "the last of its block": ("if a:\n    X()\nb()\n", "b()", False, "if a:\n    pass\nb()\nX()\n"),
+    "the last of its block, with comments": (
+        "if a:\n    # d\n    X()  # c\nb()\n",
+        "b()",
+        False,
+        "if a:\n    pass\nb()\n# d\nX()  # c\n",
+    ),
     "from a shared line": ("a(); X()  # c\nb()\n", "b()", False, "a()  # c\nb()\nX()\n"),
     "to a shared line": ("X()\na(); b()\n", "a()", False, "a()\nX()\nb()\n"),
     "the neighbour": ("a()\nX()", "a()", True, "X()\na()"),
