@@ -10,6 +10,8 @@ import signal
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
+from amplint.engine.processes import processors
+
 if TYPE_CHECKING:
     from amplint.model.tree import Module
 
@@ -24,7 +26,7 @@ class Aside:
 
     def start(self) -> None:
         """Start the process where there is a processor for it."""
-        if not hasattr(os, "fork") or (os.cpu_count() or 1) < 2:
+        if not hasattr(os, "fork") or processors() < 2:
             return
         importlib.import_module("amplint.syntax.parse")  # both processes need it
         to_child, from_parent = os.pipe()

@@ -139,7 +139,7 @@ class Linker:
         programs = ((self.sources[shown].program, spans) for shown, spans in places.items() if shown in self.sources)
         is_other = [self._shelf.read_again(program, spans) for program, spans in programs]
         if any(is_other):
-            self._facts.clear()
+            self.forget()
         return any(is_other)
 
     @property

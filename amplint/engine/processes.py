@@ -11,11 +11,18 @@ if TYPE_CHECKING:
 _WORTH_IT = 8
 
 
+def processors() -> int:
+    """How many processors this process may use, which in a container are not all that there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class Processes:
     """A pool for a number of files, or no pool where they are too few. Forked, so that nothing is imported twice."""
 
     def __init__(self, wanted: int | None, files: int) -> None:
-        available = wanted or os.cpu_count() or 1
+        available = wanted or processors()
         is_worth_it = available > 1 and (files > _WORTH_IT if wanted is None else files > 1)
         self.count = min(available, files) if is_worth_it else 1
         self._pool: ProcessPoolExecutor | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from amplint.config.load import Resolver
 from amplint.engine.aside import Aside
 from amplint.engine.outcome import Outcome, Reading, Wanted
+from amplint.engine.places import Folders
 from amplint.engine.processes import Processes
 from amplint.engine.setup import Setup
 from amplint.model.finding import Finding, Problem
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from amplint.engine.recall import Memory
     from amplint.engine.session import Project
     from amplint.model.edit import Edit
+
+# Chunks for each process, where a tree holds many projects: the time that one takes is only known afterwards.
+_CHUNKS = 6
 
 
 @dataclass
@@ -107,7 +111,9 @@ def _checked(
 ) -> list[Outcome]:
     """An outcome for each reading, in their order: those that are known, the others by checking; then fixes."""
     new = [reading for reading in readings if reading.file.path not in known]
-    found = processes.each("work", setup, project, _chunks(new, processes.count), wanted) if new else []
+    found = (
+        processes.each("work", setup, project, _chunks(project, new, processes.count, setup.cwd), wanted) if new else []
+    )
     if memory is not None:
         memory.remember(found)
     by_path = {**known, **{outcome.path: outcome for outcome in found}}
@@ -160,18 +166,25 @@ def _read(
     return readings, problems
 
 
-def _chunks(readings: list[Reading], count: int) -> list[list[Reading]]:
-    """Neighbouring files together, since they share context; chunks of about the same number of bytes."""
-    limit = sum(reading.size for reading in readings) / count
+def _chunks(project: "Project", readings: list[Reading], count: int, cwd: Path) -> list[list[Reading]]:
+    """Neighbouring files together, since they share context: the largest chunk first, and for every process some.
+
+    Between projects a chunk may end early, for nothing is shared there; within one, only when it is a process's share.
+    """
+    if count == 1:
+        return [readings]
+    share = sum(reading.size for reading in readings) / count
+    folders = Folders()
     chunks: list[list[Reading]] = [[]]
-    size = 0
+    size, last = 0, None
     for reading in readings:
-        if size >= limit:
+        root = folders.project_root(reading.file.path.parent, cwd, project.walked)
+        if size >= (share if root == last else share / _CHUNKS):
             chunks.append([])
             size = 0
         chunks[-1].append(reading)
-        size += reading.size
-    return chunks
+        size, last = size + reading.size, root
+    return sorted(chunks, key=lambda chunk: -sum(reading.size for reading in chunk))
 
 
 def _merged(report: Report, setup: Setup, outcomes: list[Outcome]) -> Run:

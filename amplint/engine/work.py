@@ -33,14 +33,15 @@ def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wa
         around = session.linker.root(reading.file.path)
         if shelf.size > (_ENOUGH if around != root else _MOST):
             # Files of other projects need nothing of these, and a run over large trees would hold them all.
-            session.linker.forget()
             shelf, seconds = shelf.emptied(), session.seconds
+            session.close()
             session = Session(setup, project, shelf, unsaved=wanted.unsaved)
             session.seconds.update(seconds)
         root = around
         outcomes.append(_outcome(session, reading))
     if outcomes:
         outcomes[0].seconds, outcomes[0].folders = session.seconds, session.linker.folders
+    session.close()
     return outcomes
 
 

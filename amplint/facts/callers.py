@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Name, last_name
+from amplint.model.tree import Call, ClassDef, Expr, FunctionDef
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -40,25 +40,20 @@ def aliases(facts: "Facts") -> dict[str, set[str]]:
 
 def calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "Iterator[tuple[Facts, Call]]":
     """The calls of a function or class of this module, in it and in the modules that import it."""
-    names = {target.name}
+    names = dict.fromkeys((target.name,))
     for home in (facts, *facts.context.importers.naming(())):
-        names |= home.aliases.get(target.name, set())
+        names.update(dict.fromkeys(sorted(home.aliases.get(target.name, ()))))
     count = 0
     for caller in all_importers(facts, names):
-        for call in caller.index.calls:
-            canonical = caller.names.canonical(call.func) if _may_name(call.func, names, caller) else None
-            found = caller.definition(canonical) if canonical and canonical.rpartition(".")[2] in names else None
+        for call in dict.fromkeys(call for name in names for call in caller.targets.named(name)):
+            canonical = caller.names.canonical(call.func)
+            found = caller.definition(canonical) if canonical is not None else None
             if found is None or found[1] is not target:
                 continue
             count += 1
             if count > MOST_CALLERS:
                 return
             yield caller, call
-
-
-def _may_name(func: Expr, names: Collection[str], facts: "Facts") -> bool:
-    """Whether a callee can stand for something of these names: it is called so, or bound to something."""
-    return last_name(func) in names or (isinstance(func, Name) and bool(facts.names.lookup(func.id, func)))
 
 
 def all_importers(facts: "Facts", names: Collection[str]) -> "tuple[Facts, ...]":

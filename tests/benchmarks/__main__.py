@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.growth import curves
+from tests.benchmarks.growth import CURVES
 from tests.benchmarks.measure import Cost, cost
 from tests.benchmarks.programs import plain_tree, program
 
@@ -27,18 +27,20 @@ def main() -> None:
     parser.add_argument("--torchfix", metavar="PYTHON", help="an interpreter that has TorchFix")
     parser.add_argument("--torchfix-tree", type=Path, help="a smaller tree for TorchFix, measured with amplint too")
     parser.add_argument("--no-growth", action="store_true")
+    parser.add_argument("--no-tree", action="store_true", help="only the small runs and growth")
     options = parser.parse_args()
     print(
         f"{os.cpu_count()} processors, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n"
     )
     print("| what | wall s | processor s | MB | beside |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
-        _tree(options.tree.resolve(), Path(scratch), options)
+        if not options.no_tree:
+            _tree(options.tree.resolve(), Path(scratch), options)
         _small(Path(scratch), options.runs)
     if not options.no_growth:
-        print("\n| grows | sizes | processor s | exponent | MB |\n|---|---|---|---|---|")
-        for line in curves():
-            print(line)
+        print("\n| grows | sizes | processor s | exponent | MB | exponent |\n|---|---|---|---|---|---|")
+        for curve in CURVES:
+            print(curve.growth(curve.sizes).row(), flush=True)
 
 
 def _row(what: str, found: Cost, beside: str = "") -> Cost:
@@ -47,20 +49,33 @@ def _row(what: str, found: Cost, beside: str = "") -> Cost:
 
 
 def _tree(tree: Path, scratch: Path, options: argparse.Namespace) -> None:
-    copy = scratch / "copy"
-    shutil.copytree(tree, copy, symlinks=True, ignore=_left_out)
+    copy = _copied(tree, scratch / "whole")
     ruff = _row("ruff, whole tree", cost((*RUFF, "."), copy, options.runs))
     command = (*AMPLINT, ".", "-q", "--exit-zero")
     cold = cost(command, copy, min(options.runs, 3), before=FORGET)
-    _row("amplint, whole tree, cold", cold, f"{cold.wall / ruff.wall:.1f} x ruff")
+    _row("amplint, whole tree, cold", cold, _ratio(cold, ruff))
     warm = cost(command, copy, options.runs)
-    _row("amplint, whole tree, warm", warm, f"{warm.wall / ruff.wall:.1f} x ruff")
+    _row("amplint, whole tree, warm", warm, _ratio(warm, ruff))
     if options.torchfix:
         part = (options.torchfix_tree or tree).resolve()
         slow = _row(f"TorchFix, {part.name}", cost((options.torchfix, "-m", "torchfix", "."), part, 1))
-        ours = cost((*AMPLINT, ".", "-q", "--exit-zero", "--no-cache"), part, 3)
-        _row(f"amplint, {part.name}, no cache", ours, f"TorchFix takes {slow.wall / ours.wall:.0f} times as long")
+        if part != tree:
+            place = _copied(part, scratch / "part")
+            cold = cost(command, place, 3, before=FORGET)
+            warm = cost(command, place, options.runs)
+        for when, ours in (("cold", cold), ("warm", warm)):
+            ratio = slow.processor / ours.processor
+            _row(f"amplint, {part.name}, {when}", ours, f"TorchFix takes {ratio:.1f} x the processor time")
     _row("amplint --fix, whole tree", cost((*command, "--fix", "--no-cache"), copy, 1))
+
+
+def _ratio(cost: Cost, ruff: Cost) -> str:
+    return f"{cost.wall / ruff.wall:.1f} x ruff on the clock, {cost.processor / ruff.processor:.1f} x of processors"
+
+
+def _copied(tree: Path, copy: Path) -> Path:
+    shutil.copytree(tree, copy, symlinks=True, ignore=_left_out)
+    return copy
 
 
 def _left_out(folder: str, names: list[str]) -> list[str]:

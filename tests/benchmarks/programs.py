@@ -38,6 +38,24 @@ def program(functions: int, branches: int = 1, wrong: int = 0) -> str:
     return _HEAD + "".join(parts)
 
 
+_PLAIN = """
+def describe_{n}(items, width=80):
+    found = {{}}
+    for number, item in enumerate(items):
+        if item.size > {n} and item.name not in found:
+            found[item.name] = [number * 2, str(item)[:width]]
+    return sorted(found.items(), key=lambda pair: pair[1])
+
+"""
+
+
+def long_program(lines: int) -> str:
+    """A program of so many lines with two training functions, the rest of which has nothing to do with training."""
+    body = program(2, wrong=1)
+    missing = lines - body.count("\n")
+    return body + "".join(_PLAIN.format(n=n) for n in range(max(missing // _PLAIN.count("\n"), 0)))
+
+
 def tree(folder: Path, files: int, functions: int = 3) -> None:
     """A tree of such programs, every tenth of them wrong in one place."""
     for number in range(files):
