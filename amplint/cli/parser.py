@@ -51,7 +51,9 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
             commands.add_parser(name, help=text, add_help=False)
     parsed, unknown = parser.parse_known_args(given)
     if unknown:
-        near = did_you_mean(unknown[0], [flag for option in options() for flag in option.flags])
+        flags = [flag for option in options() for flag in option.flags]
+        is_elsewhere = unknown[0].partition("=")[0] in flags
+        near = " (a flag of other commands)" if is_elsewhere else did_you_mean(unknown[0], flags)
         raise UsageError(f"unrecognized arguments: {' '.join(unknown)}{near}; see `amplint {given[0]} --help`")
     return parsed
 

@@ -3,6 +3,7 @@
 Knows when to look; knows nothing of steps, nor of what the numbers mean for anyone.
 """
 
+import os
 import weakref
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class LastLooks:
 
     def __init__(self, quietly: AbstractContextManager[Any], *, wants_hashes: bool) -> None:
         self._quietly = quietly
+        self._owner = os.getpid()
         self._wants_hashes = wants_hashes
         self._stepped: dict[int, _Stepped] = {}
         self.bad_steps: list[Site] = []
@@ -60,7 +62,7 @@ class LastLooks:
 
     def _look(self, number: int) -> None:
         stepped = self._stepped.pop(number, None)
-        if stepped is None:
+        if stepped is None or os.getpid() != self._owner:  # a forked child drops its copies, too
             return
         with self._quietly:
             vectors = measure.joined(parameter for group in stepped.groups for parameter in group["params"])

@@ -84,6 +84,12 @@ def test_what_is_no_program_is_refused(tmp_path, command, words, said):
     assert "Traceback" not in result.stderr
 
 
+def test_a_flag_of_another_command_is_called_that(tmp_path):
+    result = _run(tmp_path, "run", "--unsafe-fixes", "train.py")
+    assert result.returncode == 2
+    assert "unrecognized arguments: --unsafe-fixes (a flag of other commands)" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("torch", "said"),
     [
