@@ -4,7 +4,7 @@ Knows which of them ask whether a group of micro-batches is complete; knows noth
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amplint.facts.branches import leaves
 from amplint.facts.scene import Scene
@@ -45,12 +45,19 @@ class Guard:
 
 @dataclass
 class Guards:
-    """The guards of a scene's steps."""
+    """The guards of a scene's steps, worked out once for each: every backward asks about every step."""
 
     scene: Scene
+    _guards: dict[Step, tuple[Guard, ...]] = field(default_factory=dict)
+    _boundaries: dict[Step, tuple[tuple[Guard, Boundary], ...]] = field(default_factory=dict)
 
     def of(self, step: Step) -> tuple[Guard, ...]:
         """The guards of a step, those of its own function first, then those of the calls that lead to it."""
+        if step not in self._guards:
+            self._guards[step] = self._of(step)
+        return self._guards[step]
+
+    def _of(self, step: Step) -> tuple[Guard, ...]:
         found: list[Guard] = []
         node, number = step.node, step.frame
         while True:
@@ -62,7 +69,11 @@ class Guards:
 
     def boundaries(self, step: Step) -> tuple[tuple[Guard, Boundary], ...]:
         """The guards of a step that let it run at group boundaries only."""
-        guards = self.of(step)
+        if step not in self._boundaries:
+            self._boundaries[step] = self._boundaries_of(self.of(step))
+        return self._boundaries[step]
+
+    def _boundaries_of(self, guards: tuple[Guard, ...]) -> tuple[tuple[Guard, Boundary], ...]:
         found = ((guard, self.boundary(guard)) for guard in guards)
         return tuple(
             (guard, asked)
