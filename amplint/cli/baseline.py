@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"{shown}: {said}", file=sys.stderr)
     if options.action == "write" and not resolver.top().settings.baseline:
         print(f'Set `baseline = "{shown.as_posix()}"` in the configuration to use it.', file=sys.stderr)
-    return FAILED if report.problems else CLEAN
+    return FAILED if any(problem.is_fatal for problem in report.problems) else CLEAN
 
 
 def _writable(file: Path, top: Resolved) -> Path:

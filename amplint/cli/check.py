@@ -80,7 +80,8 @@ def run(options: argparse.Namespace) -> int:
         write_all(report, outputs, settings)
     _say(report, settings)
     if settings.diff:
-        return FAILED if report.problems else FOUND if done.changed and not settings.exit_zero else CLEAN
+        is_failed = any(problem.is_fatal for problem in report.problems)
+        return FAILED if is_failed else FOUND if done.changed and not settings.exit_zero else CLEAN
     return exit_code(report, settings)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from time import perf_counter
 
 from amplint.facts.gather import Facts
+from amplint.facts.unjudged import unjudged
 from amplint.model.finding import Finding, Problem
 from amplint.rules.registry import RegisteredRule
 
@@ -13,6 +14,8 @@ def check_module(
     facts: Facts, rules: Iterable[RegisteredRule], seconds: defaultdict[str, float] | None = None
 ) -> tuple[list[Finding], list[Problem]]:
     """The findings of the rules in this module, in source order, and a problem for each rule that failed.
+
+    So is one for each function that could not be judged.
 
     A finding may stand in another file of the context, where the defect is in a callee. The time of each rule is added
     to seconds; facts that several rules need are counted for the first that asks.
@@ -30,5 +33,7 @@ def check_module(
             problems.append(Problem(facts.path, message, registered.rule.code))
         if seconds is not None:
             seconds[registered.rule.code] += perf_counter() - start
+    # What is only incomplete fails no run.
+    problems += (Problem(facts.path, message, is_fatal=False) for message in unjudged(facts))
     findings.sort(key=lambda f: (f.path, f.span, f.code))
     return findings, problems

@@ -67,7 +67,7 @@ class _FixRun:
         facts: dict[str, Facts] = {}
         for path, source in sources.items():
             checked = session.check(path, source)
-            failed = frozenset(problem.rule for problem in checked.problems)
+            failed = frozenset(problem.rule for problem in checked.problems if problem.is_fatal)
             if checked.facts is not None and failed <= self._failed.setdefault(source.path, failed):
                 facts[source.path] = checked.facts
             for finding in checked.findings:

@@ -77,17 +77,29 @@ class Accumulation:
                 yield group, LossTrace(reading=group.reading, loss=group.loss, frame=group.at.frame)
 
 
-def _groups(reading: Reading) -> Iterator[Group]:
-    guards = Guards(reading.scene)
-    backwards = [
+def is_beyond(reading: Reading) -> bool:
+    """Whether a root has too many backward passes and steps to ask of each pair whether they make a group."""
+    return len(_backwards(reading)) * len(_steps(reading)) > MOST_PAIRS
+
+
+def _backwards(reading: Reading) -> list[tuple[Step, Expr]]:
+    return [
         (step, happening.loss)
         for step, _ in reading.scene.calls
         for happening in reading.events.of(step)
         if happening.kind is None and happening.loss is not None
     ]
-    steps = list(dict.fromkeys(reading.steps_of(*STEPS)))
-    if len(backwards) * len(steps) > MOST_PAIRS:
+
+
+def _steps(reading: Reading) -> list[Step]:
+    return list(dict.fromkeys(reading.steps_of(*STEPS)))
+
+
+def _groups(reading: Reading) -> Iterator[Group]:
+    if is_beyond(reading):
         return
+    guards = Guards(reading.scene)
+    backwards, steps = _backwards(reading), _steps(reading)
     for backward, loss in backwards:
         if _is_used_at_once(reading, guards, backward, steps):
             continue

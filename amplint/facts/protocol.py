@@ -35,13 +35,17 @@ DECISIVE = frozenset({None, EventKind.UNSCALE, EventKind.STEP, EventKind.DIRECT_
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One root that was read: its scene, what is in it, and the missteps on its paths."""
+    """One root that was read: its scene, what is in it, and the missteps on its paths.
+
+    is_given_up says that it has too many paths for a judgement.
+    """
 
     root: Root
     scene: Scene
     roles: Roles
     events: Events
     reader: Reader
+    is_given_up: bool = False
 
     @property
     def missteps(self) -> tuple[Misstep, ...]:
@@ -119,8 +123,8 @@ def read(root: Root, scene: Scene) -> Reading | None:
     graph = slim(questions, reader.is_concerned, reader.is_decided_by)
     switches = [role.enabled for role in roles.scalers.values() if role.enabled not in (None, OPAQUE)]
     given = questions.either_way(switch for switch in switches if switch is not None)
-    explore(graph, reader, [reader.begin], questions, MOST_STATES, given)
-    return Reading(root, scene, roles, events, reader)
+    flow = explore(graph, reader, [reader.begin], questions, MOST_STATES, given)
+    return Reading(root, scene, roles, events, reader, flow.is_given_up)
 
 
 def _is_wanted(home: "Facts", function: FunctionDef) -> bool:

@@ -43,11 +43,19 @@ class Place(Generic[S]):
 
 @dataclass
 class Flow(Generic[S]):
-    """What was found. origins tells for each spot from which other one, and by which edge, it was reached first."""
+    """What was found. origins tells for each spot from which other one, and by which edge, it was reached first.
+
+    In bounded blocks a part of the states is one unknown state; is_given_up says that there were too many in all.
+    """
 
     passage: Passage[S]
     origins: dict[Spot, tuple[Spot, Edge] | None] = field(default_factory=dict)
     bounded: set[int] = field(default_factory=set)
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether most of the graph may have been gone through in the unknown state only."""
+        return bool(self.bounded) and len(self.origins) > MOST_ARRIVALS
 
     @cached_property
     def came(self) -> dict[Arrival[S], Spot]:

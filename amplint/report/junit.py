@@ -16,8 +16,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def write(report: Report, stream: TextIO, look: Look) -> None:
     """A suite for each file with findings, a test for each of them; one test that passes where nothing was found."""
-    errors = len(report.problems)
-    total = len(report.findings) + errors or 1
+    errors = sum(problem.is_fatal for problem in report.problems)
+    total = len(report.findings) + len(report.problems) or 1
     stream.write('<?xml version="1.0" encoding="utf-8"?>\n')
     stream.write(f'<testsuites name="amplint" tests="{total}" failures="{len(report.findings)}" errors="{errors}">\n')
     for path, group in groupby(report.findings, key=lambda finding: finding.path):
@@ -25,8 +25,9 @@ def write(report: Report, stream: TextIO, look: Look) -> None:
         _suite(stream, path, [_failed(report, finding) for finding in findings], failures=len(findings))
     for problem in report.problems:
         case = f"    <testcase name={_quoted(problem.rule or 'check')} classname={_quoted(problem.path)}>\n"
-        case += f"      <error message={_quoted(problem.message)}/>\n    </testcase>\n"
-        _suite(stream, problem.path, [case], errors=1)
+        kind = "error" if problem.is_fatal else "skipped"
+        case += f"      <{kind} message={_quoted(problem.message)}/>\n    </testcase>\n"
+        _suite(stream, problem.path, [case], errors=int(problem.is_fatal))
     if not report.findings and not report.problems:
         _suite(stream, "amplint", ['    <testcase name="no findings" classname="amplint"/>\n'])
     stream.write("</testsuites>\n")

@@ -2,10 +2,21 @@
 
 import time
 from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
 
 import pytest
 
+from amplint.config.load import Resolver
 from amplint.engine.alone import check_alone
+from amplint.engine.outcome import Wanted
+from amplint.engine.tree import run
+from amplint.facts.gather import CheckSettings, Facts
+from amplint.facts.unjudged import unjudged
+from amplint.flow import fixpoint
+from amplint.report import junit
+from amplint.report.look import Look
+from amplint.syntax.parse import parse
 from tests.benchmarks.growth import exponent
 from tests.benchmarks.programs import program
 
@@ -65,6 +76,29 @@ BIG = {
 @pytest.mark.parametrize("name", SMALL)
 def test_hostile_programs_take_seconds(name: str) -> None:
     assert _seconds(SMALL[name]) < 5
+
+
+def test_what_is_too_much_to_judge_is_said_and_fails_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(HEAD + _doubling(30))
+    (tmp_path / "b.py").write_text(HEAD + "s = GradScaler()\n")
+    report = run(["."], Resolver({"isolated": True}, tmp_path), tmp_path, Wanted(jobs=1)).report
+    assert [(problem.path, problem.is_fatal) for problem in report.problems] == [("a.py", False)]
+    assert "has too many backward passes and steps" in report.problems[0].message
+    assert {finding.path for finding in report.findings} == {"a.py", "b.py"}
+    written = StringIO()
+    junit.write(report, written, Look())
+    assert ' errors="0"' in written.getvalue()
+    assert "<skipped message=" in written.getvalue()
+
+
+def test_too_many_states_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixpoint, "MOST_ARRIVALS", 20)
+    facts = Facts("a.py", parse(HEAD + _branches(40)), CheckSettings())
+    assert list(unjudged(facts)) == [], "nobody asked"
+    assert facts.protocol
+    assert list(unjudged(facts)) == [
+        "`f` in line 3 has too many paths to follow them all: mistakes in the order of its steps may be missed"
+    ]
 
 
 @pytest.mark.exhaustive
