@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.branches import are_exclusive
 from amplint.facts.reach import Reached
-from amplint.facts.regions import Region, is_switched_off
+from amplint.facts.regions import Autocast, Region, is_switched_off
 from amplint.facts.schedulers import is_over_optimizers
+from amplint.facts.spelling import spelled
 from amplint.facts.training import Event, EventKind, trained_models
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
@@ -19,9 +20,12 @@ from amplint.model.tree import (
     Binary,
     Call,
     ClassDef,
+    Compare,
+    Expr,
     For,
     FunctionDef,
     If,
+    IfExp,
     Name,
     Node,
     Return,
@@ -44,6 +48,7 @@ _BOOKKEEPING = frozenset(
     }
 )
 _BUILTINS = frozenset({"builtins.float", "builtins.print", "builtins.len", "builtins.isinstance"})
+NEGATED = {"!=": "==", "is not": "is", "not in": "in"}
 _STEPS = (EventKind.SCALER_STEP, EventKind.OPTIMIZER_STEP)
 
 
@@ -127,20 +132,32 @@ class EnclosedTraining:
         return Enclosed(region, backwards, steps, self._stale_step(events))
 
     def _is_off_at(self, region: Region, place: Node) -> bool:
-        """Whether a place runs only where the switch of a region is off: in the other branch of a test of it."""
-        switches = [dotted(autocast.switch) if autocast.switch is not None else None for autocast in region.autocasts]
-        if not switches or switches[0] is None or any(switch != switches[0] for switch in switches):
-            return False
+        """Whether a place runs only where a region is off: a test around it gives the answer that turns it off.
+
+        The test may be of the region's switch, or the one that chooses between autocast and another context.
+        """
+        here = set(self._answers(place))
+        return bool(region.autocasts) and all(
+            any((test, not answer) in here for test, answer in self._needed(autocast)) for autocast in region.autocasts
+        )
+
+    def _needed(self, autocast: Autocast) -> Iterator[tuple[str, bool]]:
+        """The answers with which an autocast object is made and on."""
+        if autocast.switch is not None:
+            yield from _answer(autocast.switch, is_true=True)
+        if autocast.facts is self._facts:
+            yield from self._answers(autocast.call)
+
+    def _answers(self, place: Node) -> Iterator[tuple[str, bool]]:
+        """The tests that must give an answer for a place of a function to run."""
         child: Node = place
         for outer in self._facts.index.ancestors(place):
-            if isinstance(outer, If) and child is not outer.test:
-                test, is_on = outer.test, child in outer.body
-                while isinstance(test, Unary) and test.op == "not":
-                    test, is_on = test.operand, not is_on
-                if dotted(test) == switches[0] and not is_on:
-                    return True
+            if isinstance(outer, FunctionDef):
+                return
+            if isinstance(outer, If | IfExp) and child is not outer.test:
+                is_true = child in outer.body if isinstance(outer, If) else child is outer.body
+                yield from _answer(outer.test, is_true=is_true)
             child = outer
-        return False
 
     def _stale_step(self, events: list[Event]) -> Event | None:
         is_repeated = any(event.kind is EventKind.BACKWARD and event.is_looped for event in events)
@@ -173,6 +190,20 @@ class EnclosedTraining:
             for node in self._facts.index.nodes
             if isinstance(node, Name | Attribute) and step.call.span < node.span < later.call.span
         )
+
+
+def _answer(test: Expr, *, is_true: bool) -> Iterator[tuple[str, bool]]:
+    """A test as it is written, without what negates it, and its answer; nothing for one that is not simple."""
+    while isinstance(test, Unary) and test.op == "not":
+        test, is_true = test.operand, not is_true
+    code = spelled(test)
+    if isinstance(test, Compare) and len(test.ops) == 1:
+        op = NEGATED.get(test.ops[0], test.ops[0])
+        sides = spelled(test.left), spelled(test.comparators[0])
+        code = f"{sides[0]} {op} {sides[1]}" if all(sides) else ""
+        is_true = is_true is (op == test.ops[0])
+    if code:
+        yield code, is_true
 
 
 def _first(events: tuple[Event, ...], seen: set[Call]) -> tuple[Event, ...]:
