@@ -98,6 +98,9 @@ class _Judge:
             case Reason.UNSCALE_TWICE:
                 return self._unscaled_twice(misstep, because)
             case Reason.UPDATE_WITHOUT_RECORD:
+                # What looked for infs in gradients that are not there met some on other paths.
+                if misstep.before.scaler(error.scaler).stages:
+                    return None
                 return self._update_without_record(error, because)
             case _:
                 return self._mixed(misstep, because)

@@ -84,6 +84,11 @@ class Events:
         match step.kind, step.node:
             case StepKind.CALL, Call() as call:
                 yield from self._call(call, step.frame)
+            case StepKind.OPEN, Call(func=Attribute(attr="zero_grad" | "step") as func) as call:
+                # An optimizer of the project's own may hand it on to one inside.
+                optimizer = self.roles.optimizer(self.scene.place(func.value, step.frame))
+                if optimizer is not None:
+                    yield from self._optimizer_call(func.attr, call, optimizer)
             case StepKind.BIND, WithItem(context=Call() as call):
                 if last_name(call.func) == "scale_loss":
                     yield Happening(EventKind.FORGET)
@@ -111,8 +116,9 @@ class Events:
         place = self.scene.place(func.value, frame) if isinstance(func, Attribute) else None
         if isinstance(func, Attribute) and place in self.roles.scalers:
             yield from self._scaler_call(func.attr, call, place, frame)
-        elif isinstance(func, Attribute) and place in self.roles.optimizers:
-            yield from self._optimizer_call(func.attr, call, place)
+        elif isinstance(func, Attribute) and (optimizer := self.roles.optimizer(place)) is not None:
+            if place == optimizer or not self._is_handed_on(optimizer, frame):
+                yield from self._optimizer_call(func.attr, call, optimizer)
         elif isinstance(func, Attribute) and func.attr == "zero_grad":
             yield Happening(EventKind.ZERO, None, self.owners(func.value, frame, is_module=True))
         elif self._is_backward(call, frame):
@@ -127,6 +133,12 @@ class Events:
             yield Happening(_KINDS[handled], None, self.owners(call, frame), handling=handled)
         else:
             yield from self._escape(call, frame)
+
+    def _is_handed_on(self, optimizer: Term, frame: int) -> bool:
+        """Whether a frame is that of a method of an optimizer, which the call of the method speaks for."""
+        activation = self.scene.frames[frame]
+        func = activation.call.func if isinstance(activation.call, Call) else None
+        return isinstance(func, Attribute) and self.scene.place(func.value, activation.parent) == optimizer
 
     def _scaler_call(self, method: str, call: Call, scaler: Term, frame: int) -> Iterator[Happening]:
         first = call.args[0] if call.args else None

@@ -70,6 +70,13 @@ class Roles:
         for place, expr, frame in [*self._served(), *self._direct(uses)]:
             if place not in self.optimizers and place not in self.scalers:
                 self.optimizers[place] = OptimizerRole(place, tuple(self._modules(expr, frame)))
+        for place in [place for place in self.optimizers if owner_of(place) in self.optimizers]:
+            del self.optimizers[place]
+
+    def optimizer(self, place: Term | None) -> Term | None:
+        """The optimizer that a place holds: one inside another optimizer, which hands everything on to it, is that."""
+        owner = owner_of(place) if place is not None else None
+        return place if place in self.optimizers else owner if owner in self.optimizers else None
 
     def _scaler(
         self, place: Term, methods: "dict[str, list[tuple[Call, int]]]", zeroed: set[Term]
