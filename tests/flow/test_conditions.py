@@ -10,6 +10,10 @@ CORRELATED = {
     "its negation": ("if p: a()\nelse: b()\nif not p: c()\nelse: d()", ["ad", "bc"]),
     "an attribute": ("if args.amp: a()\nif args.amp: b()", ["", "ab"]),
     "a constant item": ('if args["amp"]: a()\nif args["amp"]: b()', ["", "ab"]),
+    "an item beside one that is assigned": (
+        'if args["amp"]: a()\nargs["lr"] = g()\nif args["amp"]: b()',
+        ["", "ab"],
+    ),
     "is None": ("if p is None: a()\nif p is not None: b()", ["a", "b"]),
     "truth of an object": ("if scaler: a()\nscaler.go()\nif scaler is not None: b()", ["", "ab"]),
     "truth of a number is not its being there": ("if p: a()\nif p is not None: b()\nif p: c()", ["", "abc", "b"]),
@@ -61,6 +65,10 @@ UNRELATED = {
     "deleted between": ("if p: a()\ndel p\nif p: b()", ["", "a", "ab", "b"]),
     "bound by with": ("if p: a()\nwith o() as p:\n    pass\nif p: b()", ["", "a", "ab", "b"]),
     "an answer of a call": ("if g(): a()\nif g(): b()", ["", "a", "ab", "b"]),
+    "attributes may be equal": (
+        "if p == args.x: a()\nif p == args.y: b()\nif p == args.x: c()\nif p == args.y: d()",
+        ["", "abcd", "ac", "bd"],
+    ),
     "equality to what is not known": (
         "if p == [x for x in q]: a()\nif p == [x for x in r]: b()",
         ["", "a", "ab", "b"],
@@ -97,6 +105,7 @@ COMPUTED = {
     "a copy of a copy": ("u = p\nv = u\nif v: a()\nif p: b()", ["", "ab"]),
     "a flag set on one way": ("u = False\nif p:\n    u = True\n    a()\nif u: b()", ["", "ab"]),
     "an object or None": ("s = GradScaler() if p else None\nif s is not None: a()\nif p: b()", ["", "ab"]),
+    "a made object": ("s = GradScaler()\nif s: a()\nelse: b()\nif s: c()", ["ac"]),
     "an object made on one way": ("s = None\nif p:\n    s = make(q)\n    a()\nif s is not None: b()", ["", "a", "ab"]),
     "enabled": ("s = GradScaler(enabled=p)\nif s.is_enabled(): a()\nif p: b()", ["", "ab"]),
     "enabled by default": ("s = GradScaler()\nif s.is_enabled(): a()\nelse: b()\nif s.is_enabled(): c()", ["ac"]),

@@ -114,6 +114,12 @@ def test_a_context_is_left_on_every_way_out_of_it():
     assert (enters, leaves) == (1, 4)
 
 
+@pytest.mark.parametrize("source", ["x = p and q", "x = a() if not r else p", "x = p or (q if r else -1)"])
+def test_choices_between_values_are_drawn_where_one_has_an_effect(source):
+    kinds = {edge.kind for _, edge in graph_of(source).edges()}
+    assert (EdgeKind.BRANCH in kinds) == ("a()" in source)
+
+
 def test_exceptions_are_drawn_to_handlers_only():
     assert not [e for _, e in graph_of("a()\nwith b(): c()").edges() if e.kind is EdgeKind.EXCEPTION]
     assert not [e for _, e in graph_of("try: a()\nfinally: b()").edges() if e.kind is EdgeKind.EXCEPTION]
