@@ -48,8 +48,6 @@ def _bound(node: Node, frame: int, terms: Terms) -> Iterator[Write]:
         case Assign():
             for target in node.targets:
                 yield from _assigned(target, node.value, frame, terms)
-        case AnnAssign(value=None):
-            return
         case AnnAssign() | NamedExpr():
             yield from _assigned(node.target, node.value, frame, terms)
         case AugAssign():

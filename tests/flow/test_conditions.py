@@ -10,6 +10,7 @@ CORRELATED = {
     "its negation": ("if p: a()\nelse: b()\nif not p: c()\nelse: d()", ["ad", "bc"]),
     "an attribute": ("if args.amp: a()\nif args.amp: b()", ["", "ab"]),
     "a constant item": ('if args["amp"]: a()\nif args["amp"]: b()', ["", "ab"]),
+    "an annotation assigns nothing": ("if p: a()\np: int\nif p: b()", ["", "ab"]),
     "an item beside one that is assigned": (
         'if args["amp"]: a()\nargs["lr"] = g()\nif args["amp"]: b()',
         ["", "ab"],
