@@ -43,6 +43,20 @@ def test_a_killed_run_leaves_whole_files(tmp_path: Path, after: float) -> None:
     _assert_whole(tmp_path)
 
 
+@pytest.mark.parametrize("after", [0.5, 1.0, 1.5])
+def test_a_run_that_is_asked_to_end_leaves_no_scraps(tmp_path: Path, after: float) -> None:
+    _fill(tmp_path)
+    process = _start(tmp_path)
+    time.sleep(after)
+    process.terminate()
+    _, errors = process.communicate()
+    # Asked before it could listen, or when it was done, it ends as any program does.
+    assert process.returncode in (143, -signal.SIGTERM, 0)
+    assert b"Traceback" not in errors
+    _assert_whole(tmp_path)
+    assert len(list(tmp_path.iterdir())) == FILES
+
+
 def test_two_runs_at_once_leave_whole_files(tmp_path: Path) -> None:
     _fill(tmp_path)
     runs = [_start(tmp_path), _start(tmp_path)]
