@@ -6,6 +6,7 @@ Refuses to follow objects that are handed to code that is not seen.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.reach import Reached, reached
@@ -142,7 +143,11 @@ class Entering:
                 return
 
     def _makes(self, call: Call) -> bool:
-        return any(made.call is call for made in self._facts.regions.constructed)
+        return call in self._made
+
+    @cached_property
+    def _made(self) -> frozenset[Call]:
+        return frozenset(made.call for made in self._facts.regions.constructed)
 
     def _is_autocast(self, expr: Expr) -> bool:
         found, has_other = self._facts.regions.autocasts(expr)

@@ -15,7 +15,7 @@ from amplint.flow.graph import Edge, Graph, Step
 from amplint.flow.passage import Passage, Point
 
 MOST_STATES = 64
-MOST_ARRIVALS = 50_000
+MOST_ARRIVALS = 20_000
 
 # A block, and a point at its start.
 Spot = tuple[int, Point]
