@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from amplint.knowledge import torch_api
-from amplint.knowledge.torch_api import ALIASES, APIS, PACKAGE_NAMES, Api
+from amplint.knowledge.torch_api import ALIASES, APIS, PACKAGE_NAMES, Api, package_of
 
 torch = pytest.importorskip("torch")
 
@@ -129,3 +129,13 @@ def test_scaler_attributes() -> None:
     assert {n for n in names if not n.startswith("_")} == torch_api.SCALER_METHODS
     assert {n for n in names if n.startswith("_")} <= torch_api.SCALER_PRIVATE
     assert not names & set(torch_api.SCALER_WELL_MEANT)
+
+
+def test_the_cpu_came_later():
+    since = {device: APIS[f"torch.{device}.amp.autocast"].since for device in ("cuda", "cpu")}
+    assert since == {"cuda": (1, 6), "cpu": (1, 10)}
+
+
+def test_a_package_lies_in_itself():
+    assert package_of("torch.cuda.amp") == package_of("torch.cuda.amp.autocast") == "torch.cuda.amp"
+    assert package_of("torch.cuda.amplitude") is None
