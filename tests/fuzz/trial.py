@@ -96,6 +96,7 @@ def _remember() -> None:
     if link.Linker._build is _build:
         return
     link.Linker._build = _build  # type: ignore[method-assign]
+    link.Linker.forget = lambda self: self._facts.clear()  # type: ignore[method-assign]
     session.check_module = _check_module
 
 
