@@ -140,7 +140,7 @@ def test_every_command_of_a_plain_install_works_or_says_what_it_needs(installed:
     for needs, arguments in (("torch", ["run", "train.py"]), ("torch", ["verify", "train.py"]), ("lsp", ["lsp"])):
         refused = call(installed, *arguments, folder=folder)
         assert refused.returncode == 2
-        assert f'pip install "amplint[{needs}]"' in refused.stderr
+        assert f'"amplint[{needs}]"' in refused.stderr
         assert "Traceback" not in refused.stderr
 
 

@@ -8,9 +8,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from amplint.config.load import Resolver
 from amplint.engine import link, session, work
@@ -60,11 +62,13 @@ class Bench:
         self._folder = folder
         self._setup = Setup(Resolver({"isolated": True, "select": select}, folder), folder)
         self._setup.check_selectors()
-        _remember()
 
     def trial(self, program: Program) -> Totals:
         """Try one program."""
-        _KNOWN.clear()
+        with _remembering():
+            return self._tried(program)
+
+    def _tried(self, program: Program) -> Totals:
         wanted = Wanted(jobs=1, fixes=True, allows_unsafe=True, lowered={})
         before = self._done(work.work, program.name, program.raw, wanted)
         broken = [*_faults(before), *single_edits(_report(before))]
@@ -91,13 +95,13 @@ class Bench:
 _KNOWN: dict[tuple[Any, ...], Any] = {}
 
 
-def _remember() -> None:
+@contextmanager
+def _remembering() -> Iterator[None]:
     """Have facts and findings of a lowered program worked out once, however many rounds and runs ask for them."""
-    if link.Linker._build is _build:
-        return
-    link.Linker._build = _build  # type: ignore[method-assign]
-    link.Linker.forget = lambda self: self._facts.clear()  # type: ignore[method-assign]
-    session.check_module = _check_module
+    _KNOWN.clear()
+    linker = {"_build": _build, "forget": lambda self: self._facts.clear()}
+    with patch.multiple(link.Linker, **linker), patch.object(session, "check_module", _check_module):
+        yield
 
 
 def _build(self: link.Linker, path: Path, source: Source, _build: Any = link.Linker._build) -> Any:

@@ -63,4 +63,4 @@ def test_warnings_and_tracebacks_show_the_programs_own_frames(driver, tmp_path, 
     assert watched.trace.outcome.is_clean, watched.trace.outcome.traceback
     assert plain.stdout.count("Warning") >= 4
     assert watched.output == plain.stdout
-    assert "amplint" not in watched.output
+    assert "amplint/runtime" not in watched.output
