@@ -71,7 +71,7 @@ class Memory:
         folders: set[Path] = set()
         for outcome in outcomes:
             folders |= outcome.folders
-            if not outcome.problems:
+            if not any(problem.is_fatal for problem in outcome.problems):
                 uses = [str(path) for path in outcome.uses]
                 self.cache.add(str(outcome.path), _stored(outcome), uses, outcome.imports)
         self.cache.save(folders)
@@ -82,12 +82,13 @@ def _stored(outcome: Outcome) -> Any:
     silenced = outcome.silenced
     if silenced is not None and not silenced.present:
         silenced = Silenced(silenced.used) if silenced.used else None
-    if not outcome.findings and silenced is None:
+    if not outcome.findings and not outcome.problems and silenced is None:
         return outcome.assumes_target
     from amplint.engine.codec import encode
 
     edits = tuple((finding, edits) for finding, edits in outcome.edits.items())
-    return encode((outcome.findings, silenced, tuple(outcome.texts), edits, outcome.assumes_target))
+    problems = tuple(outcome.problems)
+    return encode((outcome.findings, problems, silenced, tuple(outcome.texts), edits, outcome.assumes_target))
 
 
 def _outcome(file: FoundFile, stored: Any, shown: dict[str, str], cwd: Path) -> Outcome:
@@ -96,8 +97,9 @@ def _outcome(file: FoundFile, stored: Any, shown: dict[str, str], cwd: Path) -> 
         return Outcome(file.path, file.display, silenced=Silenced(), assumes_target=stored)
     from amplint.engine.codec import decode
 
-    findings, silenced, texts, edits, assumes_target = decode(stored)
+    findings, problems, silenced, texts, edits, assumes_target = decode(stored)
     outcome = Outcome(file.path, file.display, findings=findings, silenced=silenced, assumes_target=assumes_target)
+    outcome.problems = list(problems)
     # Findings about the comments themselves are made when outcomes are put together.
     has_comments = outcome.silenced is not None and bool(outcome.silenced.present)
     if findings or has_comments:

@@ -86,6 +86,44 @@ def test_a_second_run_says_the_same_without_parsing(tree: Path) -> None:
     assert lint(tree, code=WITHOUT_PARSER) == (first, text)
 
 
+BRANCHES = """import torch
+
+def learn(model, optimizer, batches, is_fresh, is_due):
+    scaler = torch.amp.GradScaler("cuda")
+    for batch in batches:
+        if is_fresh:
+            optimizer.zero_grad()
+        scaler.scale(model(batch)).backward()
+        if is_due:
+            scaler.step(optimizer)
+            scaler.update()
+"""
+FEW_STATES = """
+import sys
+from amplint.flow import fixpoint
+fixpoint.MOST_ARRIVALS = 4
+from amplint.facts import protocol
+protocol.MOST_STATES = 1
+from amplint.cli.main import main
+sys.exit(main())
+"""
+
+
+def test_what_was_too_much_to_judge_is_said_again(tree: Path) -> None:
+    command = [sys.executable, "-c", FEW_STATES, "check", "train.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    (tree / "train.py").write_text(BRANCHES)
+    make_old(tree)
+    runs = [
+        subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+        for _ in range(2)
+    ]
+    assert "too many paths" in runs[0].stderr
+    assert (runs[0].stdout, runs[0].stderr) == (runs[1].stdout, runs[1].stderr)
+    stored = [text for path in (tree / ".amplint_cache").rglob("*.json") for text in [path.read_text()]]
+    assert any("too many paths" in text for text in stored)
+
+
 def test_text_reports_show_the_source_again(tree: Path) -> None:
     arguments = ("--output-format", "text", ".")
     command = [sys.executable, "-m", "amplint", "check", *arguments]
