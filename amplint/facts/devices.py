@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.branches import sides
 from amplint.facts.constructors import Construction
 from amplint.facts.regions import Autocast
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Assign, Call, Constant, Expr, If, IfExp, Name, Node, walk
+from amplint.model.tree import Assign, Call, Constant, Expr, Name, Node, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -100,12 +101,7 @@ class Devices:
 
     def _is_guarded(self, node: Node) -> bool:
         """Whether a test around a node speaks of the device."""
-        child = node
-        for outer in self._facts.index.ancestors(node):
-            if isinstance(outer, If | IfExp) and child is not outer.test and _speaks_of_device(outer.test):
-                return True
-            child = outer
-        return False
+        return any(_speaks_of_device(side.choice.test) for side in sides(self._facts, node))
 
 
 def _speaks_of_device(test: Expr) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amplint.facts.branches import are_exclusive
+from amplint.facts.branches import are_exclusive, sides
 from amplint.facts.reach import Reached
 from amplint.facts.regions import Autocast, Region, is_switched_off
 from amplint.facts.schedulers import is_over_optimizers
@@ -24,8 +24,6 @@ from amplint.model.tree import (
     Expr,
     For,
     FunctionDef,
-    If,
-    IfExp,
     Name,
     Node,
     Return,
@@ -149,15 +147,9 @@ class EnclosedTraining:
             yield from self._answers(autocast.call)
 
     def _answers(self, place: Node) -> Iterator[tuple[str, bool]]:
-        """The tests that must give an answer for a place of a function to run."""
-        child: Node = place
-        for outer in self._facts.index.ancestors(place):
-            if isinstance(outer, FunctionDef):
-                return
-            if isinstance(outer, If | IfExp) and child is not outer.test:
-                is_true = child in outer.body if isinstance(outer, If) else child is outer.body
-                yield from _answer(outer.test, is_true=is_true)
-            child = outer
+        """The tests that must give an answer for a place to run."""
+        for side in sides(self._facts, place):
+            yield from _answer(side.choice.test, is_true=side.is_true)
 
     def _stale_step(self, events: list[Event]) -> Event | None:
         is_repeated = any(event.kind is EventKind.BACKWARD and event.is_looped for event in events)

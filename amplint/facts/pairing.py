@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amplint.facts.branches import sides
 from amplint.facts.constructors import Construction
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.regions import Region, truth
@@ -24,7 +25,6 @@ from amplint.model.tree import (
     Constant,
     Expr,
     FunctionDef,
-    If,
     IfExp,
     MatchCase,
     Name,
@@ -149,13 +149,7 @@ def _switch_place(name: str) -> int | None:
 
 
 def _tests_around(facts: "Facts", node: Node) -> Iterator[Expr]:
-    child = node
-    for outer in facts.index.ancestors(node):
-        if isinstance(outer, FunctionDef):
-            return
-        if isinstance(outer, If | IfExp) and child is not outer.test:
-            yield outer.test
-        child = outer
+    return (side.choice.test for side in sides(facts, node))
 
 
 def _tests_of_receiver(facts: "Facts", scaled: Call) -> Iterator[Expr]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.facts.branches import are_exclusive
+from amplint.facts.branches import are_exclusive, sides
 from amplint.facts.training import Event, EventKind
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
@@ -18,7 +18,6 @@ from amplint.model.tree import (
     For,
     FunctionDef,
     If,
-    IfExp,
     Name,
     Node,
     Raise,
@@ -100,15 +99,8 @@ class Schedulers:
         )
 
     def _is_guarded(self, call: Call) -> bool:
-        index = self._facts.index
-        child: Node = call
-        for outer in index.ancestors(call):
-            if isinstance(outer, FunctionDef):
-                break
-            if isinstance(outer, If | IfExp) and child is not outer.test and self._mentions_skip(outer.test):
-                return True
-            child = outer
-        return any(self._mentions_skip(test.test) for test in self._early_exits(call))
+        around = (side.choice for side in sides(self._facts, call))
+        return any(self._mentions_skip(choice.test) for choice in (*around, *self._early_exits(call)))
 
     def _early_exits(self, call: Call) -> Iterator[If]:
         index = self._facts.index

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amplint.facts.branches import leaves
+from amplint.facts.branches import leaves, sides
 from amplint.facts.constructors import Construction
 from amplint.facts.dtypes import dtype_names
 from amplint.facts.pairing import switch_of
@@ -21,7 +21,6 @@ from amplint.model.tree import (
     Expr,
     FunctionDef,
     If,
-    IfExp,
     MatchCase,
     Module,
     Name,
@@ -92,13 +91,10 @@ class Switches:
         the switch asks for, with an exit before it.
         """
         for node in nodes:
-            child = node
-            for outer in self._facts.index.ancestors(node):
-                if isinstance(outer, MatchCase):
-                    return True
-                if isinstance(outer, If | IfExp) and child is not outer.test and not _is_of_device(outer.test):
-                    return True
-                child = outer
+            if any(isinstance(outer, MatchCase) for outer in self._facts.index.ancestors(node)):
+                return True
+            if any(not _is_of_device(side.choice.test) for side in sides(self._facts, node)):
+                return True
             if any(_names(branch.test) & _names(switch) for branch in self._exits_before(node)):
                 return True
         return False
