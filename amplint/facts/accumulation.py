@@ -98,7 +98,7 @@ def _steps(reading: Reading) -> list[Step]:
 def _groups(reading: Reading) -> Iterator[Group]:
     if is_beyond(reading):
         return
-    guards = Guards(reading.scene)
+    guards = reading.guards
     backwards, steps = _backwards(reading), _steps(reading)
     for backward, loss in backwards:
         if _is_used_at_once(reading, guards, backward, steps):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.forgotten import forgotten, is_stepped_elsewhere
 from amplint.facts.gradients import Handling
-from amplint.facts.guards import Guards, common_loop, loop_around, ways_up
+from amplint.facts.guards import common_loop, loop_around, ways_up
 from amplint.facts.protocol import Reading
 from amplint.facts.reader import Misstep
 from amplint.facts.told import is_told, is_waited_for
@@ -55,7 +55,6 @@ class _Judge:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.scene = reading.scene
-        self.guards = Guards(reading.scene)
         self.reasons = {misstep.error.reason for misstep in reading.missteps}
 
     def defects(self) -> Iterator[Defect]:
@@ -201,9 +200,9 @@ class _Judge:
 
     def _guarded_step(self, unscale: Step) -> Step | None:
         """A step of the scaler under a condition that the unscale_ is not under."""
-        own = {(id(guard.test), guard.is_true) for guard in self.guards.of(unscale)}
+        own = {(id(guard.test), guard.is_true) for guard in self.reading.guards.of(unscale)}
         for step in self.reading.steps_of(EventKind.STEP):
-            if any((id(guard.test), guard.is_true) not in own for guard in self.guards.of(step)):
+            if any((id(guard.test), guard.is_true) not in own for guard in self.reading.guards.of(step)):
                 return step
         return None
 
@@ -212,12 +211,12 @@ class _Judge:
 
         What stands behind the loop of the micro-batches serves the tail, and waits for nothing.
         """
-        own = {id(guard.test) for guard, _ in self.guards.boundaries(step)}
+        own = {id(guard.test) for guard, _ in self.reading.guards.boundaries(step)}
         around = loop_around(self.scene, step)
         for other in self.reading.steps_of(EventKind.STEP):
             if around is None or common_loop(self.scene, step, other) is not around:
                 continue
-            asked = [guard for guard, _ in self.guards.boundaries(other)]
+            asked = [guard for guard, _ in self.reading.guards.boundaries(other)]
             is_here = any(loop_around(self.scene, replace(step, node=g.test, frame=g.frame)) is around for g in asked)
             if is_here and not any(id(guard.test) in own for guard in asked):
                 return True
@@ -228,7 +227,7 @@ class _Judge:
         assert isinstance(site, Step)
         if Reason.STEP_AROUND in self.reasons or Reason.STEP_AROUND_UNSCALED in self.reasons:
             return None
-        if any(is_told(self.scene, site, step) for step in self.reading.steps_of(EventKind.STEP)):
+        if any(is_told(self.reading, site, step) for step in self.reading.steps_of(EventKind.STEP)):
             return None
         if self._is_boundary_missing(site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)
@@ -241,8 +240,8 @@ class _Judge:
     def _dropped(self) -> Iterator[Defect]:
         """zero_grad of every micro-batch where the optimizer steps at group boundaries."""
         for zero, step in self.reading.reader.dropped:
-            own = {id(guard.test) for guard, _ in self.guards.boundaries(zero)}
-            asked = [guard for guard, _ in self.guards.boundaries(step)]
+            own = {id(guard.test) for guard, _ in self.reading.guards.boundaries(zero)}
+            asked = [guard for guard, _ in self.reading.guards.boundaries(step)]
             if asked and not any(id(guard.test) in own for guard in asked):
                 # A zero_grad in an outer loop, once an epoch, only drops what the last group left over.
                 loop = common_loop(self.scene, zero, step)
@@ -252,19 +251,20 @@ class _Judge:
 
     def _beside_chosen(self) -> Iterator[Defect]:
         """An update in every turn of a loop that steps those optimizers alone whose group is complete."""
+        guards = self.reading.guards
         for update in self.reading.steps_of(EventKind.UPDATE):
-            if any(guard.frame == update.frame for guard in self.guards.of(update)):
+            if any(guard.frame == update.frame for guard in guards.of(update)):
                 continue
             for step in self.reading.steps_of(EventKind.STEP):
-                chosen = [guard for guard, _ in self.guards.boundaries(step) if self.guards.is_choice(guard)]
+                chosen = any(guards.is_choice(guard) for guard, _ in guards.boundaries(step))
                 if chosen and common_loop(self.scene, update, step) is not None:
                     yield Defect(DefectKind.MICRO_UPDATE, self.reading, update, None, (), step)
                     break
 
     def _is_exceptional(self, zero: Step, step: Step) -> bool:
         """A zero_grad under a condition of its own: a batch that is given up on purpose."""
-        others = {(id(guard.test), guard.is_true) for guard in self.guards.of(step)}
-        return any((id(guard.test), guard.is_true) not in others for guard in self.guards.of(zero))
+        others = {(id(guard.test), guard.is_true) for guard in self.reading.guards.of(step)}
+        return any((id(guard.test), guard.is_true) not in others for guard in self.reading.guards.of(zero))
 
     def shown(self, site: Step) -> Step:
         """The call to show for what a helper does to gradients: the one in a function that deals with the scaler."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.events import Events
 from amplint.facts.gradients import Handling
+from amplint.facts.guards import Guards
 from amplint.facts.reader import Misstep, Reader
 from amplint.facts.roles import Roles
 from amplint.facts.roots import Root, roots, takes_a_turn
@@ -51,6 +52,11 @@ class Reading:
     def missteps(self) -> tuple[Misstep, ...]:
         """What is wrong on some feasible path."""
         return self.reader.surely
+
+    @cached_property
+    def guards(self) -> Guards:
+        """Under which conditions its steps run."""
+        return Guards(self.scene)
 
     def spelled_scaler(self, scaler: Hashable, near: Step) -> str:
         """How the function of a step writes a scaler, '' where it has no name for it."""

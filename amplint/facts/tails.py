@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amplint.facts.accumulation import Group
-from amplint.facts.guards import Guards, ways_up
+from amplint.facts.guards import ways_up
 from amplint.facts.loss_trace import LossTrace, is_divided_by
 from amplint.facts.running_counts import counts_on, frame_of, is_kept_on_self, skips_the_rest
 from amplint.flow.boundaries import BoundaryKind
@@ -55,7 +55,7 @@ def tails(groups: tuple[Group, ...]) -> Iterator[Tail]:
     for group in groups:
         if group.guard is None or id(group.guard.test) in seen or not _is_over_a_loader(group):
             continue
-        guards = Guards(group.reading.scene)
+        guards = group.reading.guards
         test, frame = guards.asked(group.guard)
         tail = _tail(group, guards.value(test, frame) or test, group.reading.scene.homes[frame])
         if tail is not None:

@@ -5,9 +5,9 @@ Knows the shapes of such conditions; refuses to know whether they are right.
 
 from collections.abc import Iterator
 
-from amplint.facts.guards import Guards
+from amplint.facts.guards import Guard
 from amplint.facts.protocol import Reading
-from amplint.facts.scene import Scene
+from amplint.facts.scene import PASSING_ON, Scene
 from amplint.flow.boundaries import asks_for_the_last
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
@@ -29,30 +29,29 @@ from amplint.model.tree import (
 
 NOTHING = 0
 FILLING = frozenset({"append", "add", "extend", "update", "insert"})
-VIEWS = frozenset({"items", "values", "keys"})
-PASSING_ON = frozenset({"enumerate", "list", "tuple", "sorted", "reversed"})
 
 
 def is_waited_for(reading: Reading, step: Step) -> bool:
     """Whether an update beside a step waits for word of it, or for the last of several optimizers."""
-    guards = Guards(reading.scene)
-    own = {id(guard.test) for guard in guards.of(step)}
     return any(
-        is_told(reading.scene, update, step)
-        or any(id(guard.test) not in own and asks_for_the_last(guard.test) for guard in guards.of(update))
+        is_told(reading, update, step) or any(asks_for_the_last(g.test) for g in _more(reading, update, step))
         for update in reading.steps_of(EventKind.UPDATE)
         if reading.are_together(update, step)
     )
 
 
-def is_told(scene: Scene, update: Step, step: Step) -> bool:
+def is_told(reading: Reading, update: Step, step: Step) -> bool:
     """Whether an update waits for word that a step of its own function was taken."""
     if update.frame != step.frame:
         return False
-    guards = Guards(scene)
-    own = {id(guard.test) for guard in guards.of(step)}
-    asked = {_asked(guard.test) for guard in guards.of(update) if id(guard.test) not in own and guard.is_true}
-    return not (asked - {None}).isdisjoint(_signs(scene, step))
+    asked = {_asked(guard.test) for guard in _more(reading, update, step) if guard.is_true}
+    return not (asked - {None}).isdisjoint(_signs(reading.scene, step))
+
+
+def _more(reading: Reading, update: Step, step: Step) -> Iterator[Guard]:
+    """The guards of an update that a step does not have."""
+    own = {id(guard.test) for guard in reading.guards.of(step)}
+    return (guard for guard in reading.guards.of(update) if id(guard.test) not in own)
 
 
 def _asked(test: Expr) -> str | None:
@@ -93,7 +92,7 @@ def _left_behind(statement: Stmt) -> Iterator[str | None]:
 
 def _gone_through(iterated: Node) -> str | None:
     match iterated:
-        case Call(func=Attribute() as view) if view.attr in VIEWS:
+        case Call(func=Attribute() as view) if view.attr == "keys" or view.attr in PASSING_ON:
             return dotted(view.value)
         case Call() if last_name(iterated.func) in PASSING_ON and iterated.args:
             return _gone_through(iterated.args[0].value)

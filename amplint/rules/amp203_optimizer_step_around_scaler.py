@@ -45,7 +45,6 @@ from collections.abc import Iterator
 
 from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
-from amplint.facts.guards import Guards
 from amplint.knowledge.protocol import EventKind, Reason
 from amplint.model.edit import Applicability, Fix, InsertAfter, Replace
 from amplint.model.finding import Finding, Severity
@@ -111,7 +110,7 @@ def _fix(defect: Defect) -> Fix | None:
 
 def _is_updated(defect: Defect) -> bool:
     """Whether the function has an update that no condition keeps apart from the step."""
-    guards = Guards(defect.reading.scene)
+    guards = defect.reading.guards
     refused = {(id(guard.test), not guard.is_true) for guard in guards.of(defect.site)}
     return any(
         refused.isdisjoint((id(guard.test), guard.is_true) for guard in guards.of(update))

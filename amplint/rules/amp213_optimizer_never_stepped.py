@@ -40,7 +40,6 @@ from collections.abc import Iterator
 
 from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
-from amplint.facts.guards import Guards
 from amplint.facts.spelling import spelled
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix, InsertBefore
@@ -86,7 +85,7 @@ def _fix(defect: Defect) -> Fix | None:
     scaler, statement = scaler_code(defect), statement_of(defect, updates[0]) if len(updates) == 1 else None
     if not (optimizer and scaler) or not isinstance(statement, ExprStmt):
         return None
-    if Guards(defect.reading.scene).of(updates[0]) != Guards(defect.reading.scene).of(defect.site):
+    if defect.reading.guards.of(updates[0]) != defect.reading.guards.of(defect.site):
         return None
     code = f"{scaler}.step({optimizer})"
     title = f"insert `{code}` before line {statement.span.line}"

@@ -48,7 +48,6 @@ from collections.abc import Iterator
 from amplint.facts.accumulation import Group, plain
 from amplint.facts.branches import are_exclusive
 from amplint.facts.gather import Facts
-from amplint.facts.guards import Guards
 from amplint.facts.spelling import operand, spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
@@ -93,7 +92,7 @@ def _finding(group: Group, branches: list[Group]) -> Finding:
     message = f"the loss is a mean over one micro-batch and is summed over {turns} without a division"
     notes = []
     if group.guard is not None:
-        test, frame = Guards(group.reading.scene).asked(group.guard)
+        test, frame = group.reading.guards.asked(group.guard)
         home = group.reading.scene.homes[frame]
         path = None if home is group.home else home.path
         notes.append(Note(test.span, "the step waits for this", path))
@@ -120,5 +119,5 @@ def _division(group: Group, period: str) -> Replace:
 def _knows_period(group: Group) -> bool:
     """Whether the function of the backward is the one in which the period is named."""
     frames, guard = group.reading.scene.frames, group.guard
-    asked = group.at.frame if guard is None else Guards(group.reading.scene).asked(guard)[1]
+    asked = group.at.frame if guard is None else group.reading.guards.asked(guard)[1]
     return frames[asked].function is frames[group.at.frame].function

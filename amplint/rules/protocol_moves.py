@@ -5,7 +5,7 @@ Refuses where some path would lose a call, or where a moved statement gives a va
 
 from amplint.facts.defect import Defect
 from amplint.facts.gather import Facts
-from amplint.facts.guards import Guard, Guards
+from amplint.facts.guards import Guard
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.model.edit import (
@@ -36,7 +36,7 @@ def into_boundary(defect: Defect) -> Fix | None:
     step = sole_step(defect)
     if step is None or step.frame != defect.site.frame:
         return None
-    waits = {_key(guard) for guard, _ in Guards(defect.reading.scene).boundaries(step)}
+    waits = {_key(guard) for guard, _ in defect.reading.guards.boundaries(step)}
     if not waits or more_guards(defect, step, defect.site) - waits:
         return None
     found = _siblings(defect, defect.site, step)
@@ -83,7 +83,7 @@ def out_of_guard(defect: Defect) -> Fix | None:
     updates = [u for u in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(u, defect.site)]
     if step is None or len(updates) != 1 or step.frame != defect.site.frame or not scaler_code(defect):
         return None
-    skipped = [g for g in Guards(defect.reading.scene).of(step) if _key(g) in more_guards(defect, step, defect.site)]
+    skipped = [g for g in defect.reading.guards.of(step) if _key(g) in more_guards(defect, step, defect.site)]
     home: Facts = defect.home
     guard = _asker(home, skipped[0].test) if len(skipped) == 1 else None
     update = statement_of(defect, updates[0])
@@ -115,7 +115,7 @@ def _asker(home: Facts, test: Node) -> Node | None:
 
 def more_guards(defect: Defect, step: Step, other: Step) -> set[tuple[int, bool]]:
     """The guards that one step is under and another is not."""
-    guards = Guards(defect.reading.scene)
+    guards = defect.reading.guards
     return {_key(guard) for guard in guards.of(step)} - {_key(guard) for guard in guards.of(other)}
 
 

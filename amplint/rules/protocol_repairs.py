@@ -6,7 +6,6 @@ Refuses where a name is not in reach, where some path would break, or where the 
 from collections.abc import Set as AbstractSet
 
 from amplint.facts.defect import Defect
-from amplint.facts.guards import Guards
 from amplint.facts.spelling import spelled
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients
@@ -38,7 +37,7 @@ def met_gradients(defect: Defect) -> AbstractSet[Gradients]:
 def is_shared(defect: Defect) -> bool:
     """Whether a backward may also be for a step without the scaler: some such step finds plain gradients."""
     reading = defect.reading
-    if Guards(reading.scene).of(defect.site):
+    if reading.guards.of(defect.site):
         return False
     direct = set(reading.steps_of(EventKind.DIRECT_STEP))
     return any(step in direct and Gradients.PLAIN in found for (step, _), found in reading.reader.met.items())
@@ -74,7 +73,7 @@ def unscale_before(defect: Defect) -> Fix | None:
     statement = statement_of(defect, defect.site)
     if met != {Gradients.SCALED} or not steps or statement is None or not (scaler and optimizer):
         return None
-    guards = Guards(defect.reading.scene)
+    guards = defect.reading.guards
     waits = {id(guard.test) for step in steps for guard, _ in guards.boundaries(step)}
     if waits - {id(guard.test) for guard in guards.of(defect.site)} or is_element(defect):
         return None
@@ -122,7 +121,7 @@ def move_after(defect: Defect, step: Step, target: Step, applicability: Applicab
 
 def _out_of_arms(defect: Defect, step: Step, target: Step, anchor: Stmt) -> Stmt:
     """The statement behind which all paths of the moved one still pass: outside arms that are no group boundary."""
-    guards, terms = Guards(defect.reading.scene), defect.reading.scene.terms
+    guards, terms = defect.reading.guards, defect.reading.scene.terms
     allowed = {terms.of(guard.test, guard.frame) for guard in guards.of(step)}
     allowed |= {terms.of(guard.test, guard.frame) for guard, _ in guards.boundaries(target)}
     index = defect.home.index
