@@ -3,6 +3,7 @@
 Knows when two tests must have the same answer; what is not a question of places and constants is unknown.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ PURE = frozenset(
 )
 # Containers whose constructor gives an empty, hence false, object.
 EMPTY = frozenset({"Counter", "OrderedDict", "Queue"})
+# How many open questions of a formula are tried both ways, to see whether they matter.
+MOST_CASES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +220,26 @@ def atoms(formula: Formula) -> Iterator[Atom]:
             yield from atoms(part)
 
 
-def value(formula: Formula, answers: Mapping[Atom, bool | None]) -> bool | None:
-    """What a formula says under some answers; None where they do not decide it."""
+def value(formula: Formula, answers: Mapping[Atom, bool | None], most: int = MOST_CASES) -> bool | None:
+    """What a formula says under some answers, whatever the others are; None where they do not decide it."""
+    said = _said(formula, answers)
+    if said is not None or not isinstance(formula, Join) or not most:
+        return said
+    # `p or not p` holds without anybody knowing p.
+    for atom, times in Counter(atoms(formula)).items():
+        if times > 1 and answers.get(atom) is None:
+            no = value(formula, {**answers, atom: False}, most - 1)
+            return no if no is not None and no is value(formula, {**answers, atom: True}, most - 1) else None
+    return None
+
+
+def _said(formula: Formula, answers: Mapping[Atom, bool | None]) -> bool | None:
+    """What a formula says where each of its parts counts for itself."""
     if isinstance(formula, Atom):
         return answers.get(formula)
     if not isinstance(formula, Join):
         return formula
-    values = [value(part, answers) for part in formula.parts]
+    values = [_said(part, answers) for part in formula.parts]
     if formula.op == "not":
         return None if values[0] is None else not values[0]
     decisive = formula.op == "or"

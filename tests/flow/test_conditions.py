@@ -124,6 +124,8 @@ COMPUTED = {
     "an unknown number of parts": ("u, v = g()\nif u: a()\nif v: b()\nif u: c()", ["", "abc", "ac", "b"]),
     "an empty container": ("u = OrderedDict()\nif u: a()\nif u: b()", ["", "ab"]),
     "always true": ("u = p or True\nif u: a()\nelse: b()\nif u: c()", ["ac"]),
+    "true whatever it reads": ("u = p or not p\nif u: a()\nelse: b()", ["a"]),
+    "false whatever it reads": ("u = p and not (p or q)\nif u: a()\nelse: b()", ["b"]),
     "a part that decides nothing": ("u = p and True\nif u: a()\nif p: b()", ["", "ab"]),
     "a flag that every turn computes anew": (
         "for x in (1, 2):\n    u = p\n    if u: a()\n    else: b()\n    if q: break",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -24,17 +24,26 @@ class EndlessError(BaseException):
 
 @dataclass
 class Choices:
-    """The answers of one run: those that are given, then always no; `made` is what a next run can change."""
+    """The answers of one run: those that are given, then always no; `made` is what a next run can change.
+
+    is_over: the run was stopped, and what a clean-up does after that is none of the program's runs.
+    """
 
     given: tuple[bool, ...]
     made: list[bool] = field(default_factory=list)
+    is_over: bool = False
 
     def __call__(self) -> bool:
         if len(self.made) >= MOST_CHOICES:
-            raise EndlessError
+            self.stop()
         answer = self.given[len(self.made)] if len(self.made) < len(self.given) else False
         self.made.append(answer)
         return answer
+
+    def stop(self) -> NoReturn:
+        """End the run."""
+        self.is_over = True
+        raise EndlessError
 
 
 @dataclass
@@ -61,10 +70,8 @@ def witness(program: Program, most_runs: int = 64) -> Witnessed:
             return found
         choices = Choices(pending.pop())
         found.runs += 1
-        try:
-            _run(program, code, choices, found)
-        except EndlessError:
-            found.is_complete = False
+        _run(program, code, choices, found)
+        found.is_complete &= not choices.is_over
         made = tuple(choices.made)
         pending.extend((*made[:at], True) for at in range(len(choices.given), len(made)))
     return found
@@ -72,7 +79,7 @@ def witness(program: Program, most_runs: int = 64) -> Witnessed:
 
 def _run(program: Program, code: CodeType, choose: Choices, found: Witnessed) -> None:
     errors: list[tuple[int, str]] = []
-    pretended = _Torch(errors)
+    pretended = _Torch(errors, choose)
     names: dict[str, Any] = {"ask": choose, "context": nullcontext}
     exec(code, names)
     names["torch"] = pretended
@@ -85,7 +92,7 @@ def _run(program: Program, code: CodeType, choose: Choices, found: Witnessed) ->
             return None
         lines += 1
         if lines > MOST_LINES:
-            raise EndlessError
+            choose.stop()
         return trace
 
     traced = sys.gettrace()
@@ -97,9 +104,9 @@ def _run(program: Program, code: CodeType, choose: Choices, found: Witnessed) ->
             trainer.train(_Items(choose))
         else:
             names["train"](*values.values(), _Items(choose))
-        if not errors:
+        if not errors and not choose.is_over:
             found.stages.add(pretended.stage)
-    except (RuntimeError, AssertionError, ValueError, KeyError):
+    except (EndlessError, RuntimeError, AssertionError, ValueError, KeyError):
         pass
     finally:
         sys.settrace(traced)
@@ -122,7 +129,7 @@ class _Items:
 class _Torch:
     """The torch module with a scaler that notes the errors of its methods, with the line that called them."""
 
-    def __init__(self, errors: list[tuple[int, str]]) -> None:
+    def __init__(self, errors: list[tuple[int, str]], choices: Choices) -> None:
         self.made: list[torch.amp.GradScaler] = []
 
         class Scaler(torch.amp.GradScaler):
@@ -131,7 +138,7 @@ class _Torch:
                 self.made.append(scaler)
 
         for name in ("unscale_", "step", "update"):
-            setattr(Scaler, name, _noting(getattr(torch.amp.GradScaler, name), errors))
+            setattr(Scaler, name, _noting(getattr(torch.amp.GradScaler, name), errors, choices))
         self.amp = type("amp", (), {"GradScaler": Scaler})
 
     def __getattr__(self, name: str) -> Any:
@@ -144,7 +151,7 @@ class _Torch:
         return states[0]["stage"].name.lower() if states else "ready"
 
 
-def _noting(method: Callable[..., Any], errors: list[tuple[int, str]]) -> Callable[..., Any]:
+def _noting(method: Callable[..., Any], errors: list[tuple[int, str]], choices: Choices) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         frame = sys._getframe(1)
         if frame.f_code.co_filename != FILE:
@@ -152,7 +159,8 @@ def _noting(method: Callable[..., Any], errors: list[tuple[int, str]]) -> Callab
         try:
             return method(*args)
         except (RuntimeError, AssertionError) as error:
-            errors.append((frame.f_lineno, str(error)))
+            if not choices.is_over:
+                errors.append((frame.f_lineno, str(error)))
             raise
 
     return call

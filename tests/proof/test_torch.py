@@ -4,7 +4,7 @@ pytest.importorskip("torch")
 
 from tests.proof.amp import LIKELY, AmpWriter
 from tests.proof.generate import random_programs
-from tests.proof.programs import Program
+from tests.proof.programs import Do, Program, Try, Var, While
 from tests.proof.reality import witness
 from tests.proof.shrink import shrunk
 from tests.proof.table import table_reading
@@ -28,6 +28,12 @@ def test_torch_raises_where_the_table_says(first):
     for program in random_programs(30, LIKELY, first=first, has_handlers=False):
         if disagrees(program):
             pytest.fail(story(shrunk(program, disagrees)))
+
+
+def test_what_a_clean_up_does_after_an_endless_run_was_stopped_shows_nothing():
+    endless = Program((Try((While(Var("c0"), ()), Do("unscale")), (), (Do("step"),)),))
+    assert not disagrees(endless)
+    assert not witness(endless).is_complete
 
 
 @pytest.mark.exhaustive
