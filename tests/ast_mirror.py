@@ -3,6 +3,7 @@
 import ast
 
 from amplint.model import tree
+from amplint.model.walks import children
 
 _OPERATORS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.MatMult: "@", ast.Div: "/", ast.Mod: "%", ast.Pow: "**",
@@ -70,7 +71,7 @@ def from_tree(module: tree.Module) -> list[tuple[object, ...]]:
         node = stack.pop()
         if isinstance(node, tree.JoinedString | tree.Pattern):
             continue
-        stack.extend(tree.children(node))
+        stack.extend(children(node))
         detail: object = None
         if isinstance(node, tree.Binary | tree.Unary | tree.BoolOp | tree.AugAssign):
             detail = node.op

@@ -1,7 +1,7 @@
 import pytest
 
 from amplint.facts.gather import Context, Facts
-from amplint.facts.index import header_span
+from amplint.facts.program.index import header_span
 from amplint.model import tree
 from amplint.model.span import Span
 from amplint.syntax.lower import lower

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from amplint.facts.spelling import spelled
-from amplint.model.tree import Expr, Module, Node, walk
+from amplint.facts.program.spelling import spelled
+from amplint.model.tree import Expr, Module, Node
+from amplint.model.walks import walk
 from amplint.syntax.parse import parse
 
 FIXTURES = Path(__file__).parent / "fixtures"

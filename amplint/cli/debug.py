@@ -56,7 +56,8 @@ def graphs(path: Path, wanted: str | None) -> Iterator[str]:
 
 def owners(module: "Module") -> "Iterator[tuple[str, Owner]]":
     """The module itself, under '', and every function with its dotted name, in the order of the file."""
-    from amplint.model.tree import ClassDef, FunctionDef, Node, children
+    from amplint.model.tree import ClassDef, FunctionDef, Node
+    from amplint.model.walks import children
 
     yield "", module
     stack: list[tuple[str, Node]] = [("", node) for node in reversed(module.body)]

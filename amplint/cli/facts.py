@@ -13,7 +13,7 @@ from amplint.config.usage import UsageError
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
-    from amplint.facts.protocol import Reading
+    from amplint.facts.protocol.readings import Reading
     from amplint.model.tree import Node
 
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from time import perf_counter
 
+from amplint.facts.accumulation.unjudged import unjudged
 from amplint.facts.gather import Facts
-from amplint.facts.unjudged import unjudged
 from amplint.model.finding import Finding, Problem
 from amplint.rules.registry import RegisteredRule
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from amplint.engine.imports import absolute, imports_in
 from amplint.engine.places import Folders
-from amplint.facts.callers import Importers
 from amplint.facts.gather import CheckSettings, Context, Facts
+from amplint.facts.program.callers import Importers
 from amplint.model.edit import place_of
 from amplint.model.finding import Finding
 from amplint.model.span import Span

@@ -6,23 +6,11 @@ Knows Python's scopes by the facts of one module; adds no import itself.
 import builtins
 
 from amplint.facts.gather import Facts
-from amplint.facts.index import Scope
-from amplint.facts.names import Binding
+from amplint.facts.program.index import Scope
+from amplint.facts.program.names import Binding
 from amplint.model.span import Span
-from amplint.model.tree import (
-    Block,
-    ClassDef,
-    Comprehension,
-    FunctionDef,
-    Lambda,
-    Module,
-    Name,
-    Node,
-    Try,
-    With,
-    is_none,
-    walk,
-)
+from amplint.model.tree import Block, ClassDef, Comprehension, FunctionDef, Lambda, Module, Name, Node, Try, With
+from amplint.model.walks import is_none, walk
 from amplint.rewrite.spelling import is_loaded
 
 _BUILTINS = frozenset(dir(builtins)) | {"__class__", "__file__", "__path__"}

@@ -8,38 +8,38 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from amplint.config.torch_version import ASSUMED
-from amplint.facts.accumulation import Accumulation
-from amplint.facts.autograd_functions import AutogradFunctions
-from amplint.facts.callers import Importers, aliases
-from amplint.facts.checkpoints import Checkpoints
-from amplint.facts.classes import attribute_values
-from amplint.facts.concerns import Concerns
-from amplint.facts.constructors import Constructors
-from amplint.facts.defects import Defects
-from amplint.facts.devices import Devices
-from amplint.facts.efficiency import Efficiency
-from amplint.facts.enclosed import EnclosedTraining
-from amplint.facts.entering import Entering
-from amplint.facts.frameworks import Frameworks
-from amplint.facts.handoffs import Handoffs
-from amplint.facts.index import Index
-from amplint.facts.inherited import Inheritance
-from amplint.facts.names import Names
-from amplint.facts.operations import Operations
-from amplint.facts.pairing import Pairing
-from amplint.facts.protocol import Reading, readings
-from amplint.facts.regions import Regions
-from amplint.facts.scaled_values import ScaledValues
-from amplint.facts.scaler_creation import ScalerCreations
-from amplint.facts.scaler_lifecycle import ScalerLifecycle
-from amplint.facts.schedulers import Schedulers
-from amplint.facts.shims import Shims
-from amplint.facts.switches import Switches
-from amplint.facts.targets import Targets
-from amplint.facts.training import Training
-from amplint.facts.unscaled import UnscaledTraining
-from amplint.facts.uses import Uses
-from amplint.facts.values import Values
+from amplint.facts.accumulation.groups import Accumulation
+from amplint.facts.api.shims import Shims
+from amplint.facts.api.uses import Uses
+from amplint.facts.autocast.autograd_functions import AutogradFunctions
+from amplint.facts.autocast.devices import Devices
+from amplint.facts.autocast.efficiency import Efficiency
+from amplint.facts.autocast.enclosed import EnclosedTraining
+from amplint.facts.autocast.entering import Entering
+from amplint.facts.autocast.handoffs import Handoffs
+from amplint.facts.autocast.inherited import Inheritance
+from amplint.facts.autocast.operations import Operations
+from amplint.facts.autocast.pairing import Pairing
+from amplint.facts.autocast.regions import Regions
+from amplint.facts.autocast.switches import Switches
+from amplint.facts.autocast.unscaled import UnscaledTraining
+from amplint.facts.program.callers import Importers, aliases
+from amplint.facts.program.classes import attribute_values
+from amplint.facts.program.constructors import Constructors
+from amplint.facts.program.index import Index
+from amplint.facts.program.names import Names
+from amplint.facts.program.targets import Targets
+from amplint.facts.program.values import Values
+from amplint.facts.protocol.concerns import Concerns
+from amplint.facts.protocol.defects import Defects
+from amplint.facts.protocol.readings import Reading, readings
+from amplint.facts.protocol.scaled_values import ScaledValues
+from amplint.facts.protocol.scaler_creation import ScalerCreations
+from amplint.facts.training.checkpoints import Checkpoints
+from amplint.facts.training.events import Training
+from amplint.facts.training.frameworks import Frameworks
+from amplint.facts.training.scaler_lifecycle import ScalerLifecycle
+from amplint.facts.training.schedulers import Schedulers
 from amplint.model.tree import ClassDef, Expr, FunctionDef, Module
 
 

@@ -22,10 +22,8 @@ from amplint.model.tree import (
     Node,
     Subscript,
     Unary,
-    dotted,
-    last_name,
-    walk,
 )
+from amplint.model.walks import dotted, last_name, walk
 
 LAST_NAMES = frozenset({"is_last", "last", "last_batch", "is_last_batch", "last_step", "is_last_step", "final_batch"})
 SYNC_NAMES = frozenset({"sync_gradients", "is_gradient_accumulation_boundary", "should_sync", "update_grad"})

@@ -23,9 +23,8 @@ from amplint.model.tree import (
     Tuple,
     Unary,
     Yield,
-    children,
-    dotted,
 )
+from amplint.model.walks import children, dotted
 
 # Calls that end the function: by SystemExit, which `finally` and bare handlers see, or at once.
 EXITS = frozenset({"sys.exit", "exit", "quit"})

@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from amplint.model.hashed import hash_field, hashed_once
-from amplint.model.tree import (
-    ClassDef,
-    Comprehension,
-    Expr,
-    For,
-    FunctionDef,
-    Lambda,
-    Module,
-    Node,
-    Parameter,
-)
+from amplint.model.tree import ClassDef, Comprehension, Expr, For, FunctionDef, Lambda, Module, Node, Parameter
 
 Owner = FunctionDef | Lambda | Module | ClassDef
 Loop = For | Comprehension

@@ -33,9 +33,9 @@ from amplint.model.tree import (
     While,
     With,
     WithItem,
-    last_name,
 )
 from amplint.model.tree import Block as Body
+from amplint.model.walks import last_name
 
 # Context managers that may end the exception that leaves their body.
 SWALLOWING = frozenset({"suppress", "ExitStack", "AsyncExitStack"})

@@ -37,8 +37,8 @@ from amplint.model.tree import (
     Subscript,
     Tuple,
     Unary,
-    children,
 )
+from amplint.model.walks import children
 
 # ("name", id, frame or module) ("attr", term, name) ("item", term, term) ("const", type, value) ("call", term, args)
 # ("op", operator, terms) ("cmp", operator, left, right) ("not", term) ("and" | "or", terms) ("if", test, yes, no)

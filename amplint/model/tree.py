@@ -4,9 +4,7 @@ Nodes compare by identity and are never changed after they are built. They are n
 freezing doubles the cost of building the hundreds of thousands that a large tree needs.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 
 from amplint.model.span import Span
 
@@ -22,8 +20,8 @@ class Node:
 
     span: Span
     # What `children` and `own_nodes` said; both are asked a hundred times for each node.
-    _below: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
-    _own: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
+    kept_children: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
+    kept_own: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
 
 
 # --- expressions
@@ -482,102 +480,3 @@ class Module(Node):
 
     body: Block
     comments: tuple[Comment, ...]
-
-
-_SPANS = ("span", "attr_span", "name_span")
-_WORDS = ("id", "attr", "star", "op", "ops", "kind", "module", "level", "asname", "captures", "text", "comments")
-_FLAGS = ("is_async", "is_from", "is_star", "is_irrefutable", "is_own_line")
-_LEAVES = frozenset((*_SPANS, *_WORDS, *_FLAGS))
-
-
-@cache
-def _child_fields(kind: type) -> tuple[str, ...]:
-    """The fields that hold nodes, or tuples of them."""
-    leaves = set(_LEAVES)
-    if kind is Constant:
-        leaves.add("value")
-    if kind is not TypeAlias:
-        leaves.add("name")
-    if kind in (Global, Nonlocal):
-        leaves.add("names")
-    return tuple(item.name for item in fields(kind) if item.init and item.name not in leaves)
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below, in the order in which they are written (decorators of a definition come last)."""
-    if node._below is None:
-        node._below = tuple(_children(node))
-    return node._below
-
-
-def _children(node: Node) -> list[Node]:
-    below: list[Node] = []
-    for name in _child_fields(type(node)):  # type: ignore[arg-type]  # classes are hashable
-        value = getattr(node, name)
-        if type(value) is tuple:
-            below += value
-        elif value is not None:
-            below.append(value)
-    if type(node) is Dict and None in node.keys:
-        return [item for item in below if item is not None]
-    return below
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """The node and everything below it, parents before children."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        below = current._below
-        stack += (children(current) if below is None else below)[::-1]
-
-
-def own_nodes(function: Node) -> tuple[Node, ...]:
-    """The nodes of the body of a function, lambda or module, in source order, without those of what it defines.
-
-    Functions, classes and lambdas defined in it are among them, what is inside them is not.
-    """
-    if function._own is None:
-        body = getattr(function, "body", ())
-        found: list[Node] = []
-        stack: list[Node] = list(reversed(body)) if isinstance(body, tuple) else [body]
-        while stack:
-            node = stack.pop()
-            found.append(node)
-            if type(node) not in _BODIES:
-                stack += children(node)[::-1]
-        function._own = tuple(found)
-    return function._own
-
-
-_BODIES = frozenset({FunctionDef, ClassDef, Lambda})
-
-
-def dotted(node: Node) -> str | None:
-    """`a.b.c` for a chain of attributes on a name, else None."""
-    parts: list[str] = []
-    while isinstance(node, Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, Name):
-        return None
-    parts.append(node.id)
-    return ".".join(reversed(parts))
-
-
-def last_name(node: Node) -> str:
-    """`c` of `a.b.c`, also where `a` is no name; `a` of a name alone; '' for others."""
-    return node.attr if isinstance(node, Attribute) else node.id if isinstance(node, Name) else ""
-
-
-def root_of(node: Node) -> Name | None:
-    """The `a` of `a.b.c`, None where the chain does not begin with a name."""
-    while isinstance(node, Attribute):
-        node = node.value
-    return node if isinstance(node, Name) else None
-
-
-def is_none(node: Node | None) -> bool:
-    """Whether an expression is a written `None`; nothing written is none."""
-    return isinstance(node, Constant) and node.value is None

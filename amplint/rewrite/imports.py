@@ -8,7 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from amplint.model.edit import Edit
-from amplint.model.tree import Alias, Constant, ExprStmt, If, Import, ImportFrom, Stmt, Try, children
+from amplint.model.tree import Alias, Constant, ExprStmt, If, Import, ImportFrom, Stmt, Try
+from amplint.model.walks import children
 from amplint.rewrite import statements
 from amplint.rewrite.listing import Listing, listing
 from amplint.rewrite.page import Page, RefusedError

@@ -11,21 +11,9 @@ from typing import TypeVar
 
 from amplint.model.edit import Edit
 from amplint.model.span import Position, Span
-from amplint.model.tree import (
-    Argument,
-    Call,
-    ClassDef,
-    Expr,
-    FunctionDef,
-    If,
-    JoinedString,
-    Module,
-    Node,
-    Stmt,
-    children,
-    walk,
-)
+from amplint.model.tree import Argument, Call, ClassDef, Expr, FunctionDef, If, JoinedString, Module, Node, Stmt
 from amplint.model.tree import Constant as ConstantNode
+from amplint.model.walks import children, walk
 
 _BLOCKS = ("body", "orelse", "finalbody")
 

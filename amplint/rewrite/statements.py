@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from amplint.model.edit import Edit
 from amplint.model.span import Position
-from amplint.model.tree import For, If, Module, Node, Stmt, While, With, walk
+from amplint.model.tree import For, If, Module, Node, Stmt, While, With
+from amplint.model.walks import walk
 from amplint.rewrite.page import Page, RefusedError, Suite
 
 _SUPPRESSION = re.compile(r"#\s*(amplint:\s*ignore|noqa)")

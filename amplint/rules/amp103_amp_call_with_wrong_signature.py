@@ -53,8 +53,8 @@ tells that it is a flag. No fix where the argument fits nowhere.
 
 from collections.abc import Iterator
 
+from amplint.facts.api.misfits import BadCall, Misfit, bad_calls, device_hint
 from amplint.facts.gather import Facts
-from amplint.facts.misfits import BadCall, Misfit, bad_calls, device_hint
 from amplint.model.finding import Finding, Severity
 from amplint.rules.call_repair import fix_of
 from amplint.rules.rule import Contract, FixAvailability, Rule

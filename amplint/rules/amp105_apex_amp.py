@@ -44,7 +44,7 @@ scaler.update()
 
 from collections.abc import Iterator
 
-from amplint.facts.apex import apex_imports, apex_uses
+from amplint.facts.api.apex import apex_imports, apex_uses
 from amplint.facts.gather import Facts
 from amplint.knowledge.torch_api import APEX_COUNTERPARTS
 from amplint.model.finding import Finding, Note, Severity

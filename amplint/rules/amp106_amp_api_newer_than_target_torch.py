@@ -53,7 +53,7 @@ Safe: the branch is taken exactly where the name exists.
 
 from collections.abc import Iterator
 
-from amplint.facts.gated import GateFault, WrongGate, is_simple_test, test_of, too_new, wrong_gates
+from amplint.facts.api.gated import GateFault, WrongGate, is_simple_test, test_of, too_new, wrong_gates
 from amplint.facts.gather import Facts
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity

@@ -46,13 +46,14 @@ Safe: torch rejects the object, and the device type is the part of it that autoc
 
 from collections.abc import Iterator
 
-from amplint.facts.arguments import Form, fit, form
+from amplint.facts.api.arguments import Form, fit, form
+from amplint.facts.api.uses import constant_text
 from amplint.facts.gather import Facts
-from amplint.facts.uses import constant_text
 from amplint.knowledge.torch_api import Slot
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import Argument, Call, Constant, Expr, dotted
+from amplint.model.tree import Argument, Call, Constant, Expr
+from amplint.model.walks import dotted
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(

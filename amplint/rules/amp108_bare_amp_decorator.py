@@ -47,11 +47,11 @@ and `torch.amp`: that `"cuda"` is meant is a guess.
 
 from collections.abc import Iterator
 
+from amplint.facts.api.uses import Role, Use
 from amplint.facts.gather import Facts
-from amplint.facts.uses import Role, Use
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import dotted
+from amplint.model.walks import dotted
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(

@@ -47,8 +47,8 @@ Unsafe: the code never worked, so what it should do is a guess.
 
 from collections.abc import Iterator
 
+from amplint.facts.api.scalers_at_hand import scaler_attributes
 from amplint.facts.gather import Facts
-from amplint.facts.scalers_at_hand import scaler_attributes
 from amplint.knowledge import torch_api
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Severity

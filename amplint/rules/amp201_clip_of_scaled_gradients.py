@@ -46,9 +46,9 @@ every micro-batch of a group, for `unscale_` may run only once.
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
-from amplint.facts.spelling import spelled
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Call
 from amplint.rules.protocol_repairs import (

@@ -41,8 +41,8 @@ Safe with one scaler and one step of it; unsafe with several steps.
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Severity

@@ -42,9 +42,9 @@ Unsafe: a tuned run may live on the mistake. Not offered where paths without the
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
-from amplint.facts.spelling import spelled
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.model.edit import Applicability, Fix, Wrap
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Attribute, Call

@@ -40,8 +40,8 @@ Safe: torch rejects it anyway. Offered where every path that reaches the call ha
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import Gradients, Reason
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Severity

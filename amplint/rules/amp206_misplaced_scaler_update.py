@@ -43,8 +43,8 @@ Safe with one scaler and one optimizer, where torch would raise; unsafe otherwis
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import EventKind, Reason
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Severity

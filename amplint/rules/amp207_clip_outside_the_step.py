@@ -39,8 +39,8 @@ Unsafe: the run begins to clip.
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import DefectKind
 from amplint.knowledge.protocol import Reason
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_moves import before_step

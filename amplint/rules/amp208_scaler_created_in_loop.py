@@ -45,7 +45,7 @@ Unsafe: the scale of a tuned run was another one.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.scaler_creation import Creation, outermost
+from amplint.facts.protocol.scaler_creation import Creation, outermost
 from amplint.model.edit import Applicability, Fix, FixKind, MoveStatement
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import For

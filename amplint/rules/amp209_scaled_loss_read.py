@@ -37,10 +37,11 @@ Safe: only the number that is read changes.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.scaled_values import ScaledValue
+from amplint.facts.protocol.scaled_values import ScaledValue
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Name, Node, Return, walk
+from amplint.model.tree import Name, Node, Return
+from amplint.model.walks import walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(

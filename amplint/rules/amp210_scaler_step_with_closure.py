@@ -39,7 +39,7 @@ scaler.step(optimizer, closure)
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.scaler_steps import closure_steps
+from amplint.facts.protocol.scaler_steps import closure_steps
 from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.rule import Contract, FixAvailability, Rule
 

@@ -38,8 +38,8 @@ Unsafe: a tuned run may live on the mistake.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.scaled_values import ScaledValue
-from amplint.facts.spelling import spelled
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.scaled_values import ScaledValue
 from amplint.model.edit import Applicability, DeleteStatement, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import Attribute, Call

@@ -42,8 +42,8 @@ Safe with one scaler and one optimizer, for torch raises in the iteration after 
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import DefectKind
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_moves import out_of_guard
 from amplint.rules.protocol_report import report, scaler_name

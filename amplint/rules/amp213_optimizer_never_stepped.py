@@ -38,9 +38,9 @@ Unsafe: the run begins to train.
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import Defect, DefectKind
 from amplint.facts.gather import Facts
-from amplint.facts.spelling import spelled
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix, InsertBefore
 from amplint.model.finding import Finding, Severity

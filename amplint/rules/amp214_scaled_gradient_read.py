@@ -39,8 +39,8 @@ Safe under the conditions of AMP201.
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import DefectKind
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_repairs import (
     unscale_before,

@@ -37,11 +37,12 @@ Unsafe: the penalty changes by orders of magnitude.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.scaled_values import ScaledValue
-from amplint.facts.spelling import spelled
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.scaled_values import ScaledValue
 from amplint.model.edit import Applicability, Fix, FixKind, InsertAfter
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Assign, Attribute, Call, Name, Node, Subscript, own_nodes
+from amplint.model.tree import Assign, Attribute, Call, Name, Node, Subscript
+from amplint.model.walks import own_nodes
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(

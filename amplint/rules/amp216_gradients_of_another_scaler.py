@@ -41,8 +41,8 @@ Unsafe: the clip sees other gradients than before.
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import DefectKind
 from amplint.knowledge.protocol import Reason
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_repairs import unscale_before

@@ -36,8 +36,8 @@ Unsafe: the other term begins to count.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.scaled_values import ScaledValue
-from amplint.facts.spelling import operand, spelled
+from amplint.facts.program.spelling import operand, spelled
+from amplint.facts.protocol.scaled_values import ScaledValue
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import Binary

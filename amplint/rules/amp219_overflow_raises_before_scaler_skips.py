@@ -43,7 +43,7 @@ Unsafe: somebody asked for the exception. Without it `step` skips such a batch, 
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.scaler_steps import raising_clips
+from amplint.facts.protocol.scaler_steps import raising_clips
 from amplint.model.edit import Applicability, DeleteArgument, Fix, FixKind
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import Call, Constant, ExprStmt, FunctionDef, If, Module, With

@@ -45,10 +45,10 @@ Unsafe: a tuned run may live on the mistake.
 
 from collections.abc import Iterator
 
-from amplint.facts.accumulation import Group, plain
-from amplint.facts.branches import are_exclusive
+from amplint.facts.accumulation.groups import Group, plain
 from amplint.facts.gather import Facts
-from amplint.facts.spelling import operand, spelled
+from amplint.facts.program.branches import are_exclusive
+from amplint.facts.program.spelling import operand, spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import Argument, Binary

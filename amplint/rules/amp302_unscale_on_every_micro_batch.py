@@ -45,8 +45,8 @@ Safe with one scaler and one optimizer, for torch raises at the second micro-bat
 
 from collections.abc import Iterator
 
-from amplint.facts.defect import DefectKind
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.defect import DefectKind
 from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.protocol_moves import into_boundary
 from amplint.rules.protocol_report import optimizer_name, report

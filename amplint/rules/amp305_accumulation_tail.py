@@ -38,8 +38,8 @@ for i, (images, labels) in enumerate(loader):
 
 from collections.abc import Iterator
 
+from amplint.facts.accumulation.tails import TailFault, tails
 from amplint.facts.gather import Facts
-from amplint.facts.tails import TailFault, tails
 from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.rule import Contract, FixAvailability, Rule
 

@@ -42,9 +42,9 @@ Unsafe: the gradients get N times as large, and the learning rate of a tuned run
 
 from collections.abc import Iterator
 
-from amplint.facts.branches import are_exclusive
 from amplint.facts.gather import Facts
-from amplint.facts.spelling import spelled
+from amplint.facts.program.branches import are_exclusive
+from amplint.facts.program.spelling import spelled
 from amplint.model.edit import Applicability, DeleteStatement, Fix, FixKind, Repair, Replace
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import AugAssign, Binary, Constant, If, Node

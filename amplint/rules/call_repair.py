@@ -1,9 +1,9 @@
 """Repairs of calls whose arguments do not fit; knows which of them have one reading."""
 
+from amplint.facts.api.migration import Plan, plan_dotted, plan_import
+from amplint.facts.api.misfits import BadCall, Misfit, device_hint
+from amplint.facts.api.uses import Role, Use, constant_text
 from amplint.facts.gather import Facts
-from amplint.facts.migration import Plan, plan_dotted, plan_import
-from amplint.facts.misfits import BadCall, Misfit, device_hint
-from amplint.facts.uses import Role, Use, constant_text
 from amplint.knowledge.torch_api import Slot
 from amplint.model.edit import (
     Applicability,

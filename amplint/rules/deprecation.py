@@ -6,10 +6,10 @@ Knows no rule; which names a rule is about is handed in.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from amplint.facts.api.migration import Plan, plan_dotted, plan_import
+from amplint.facts.api.new_call import replacement
+from amplint.facts.api.uses import ImportedApi, Role, Use
 from amplint.facts.gather import Facts
-from amplint.facts.migration import Plan, plan_dotted, plan_import
-from amplint.facts.new_call import replacement
-from amplint.facts.uses import ImportedApi, Role, Use
 from amplint.knowledge.torch_api import Api
 from amplint.model.edit import Applicability, Fix, FixKind
 from amplint.model.finding import Finding, Note

@@ -3,9 +3,9 @@
 Refuses where some path would lose a call, or where a moved statement gives a value that others read.
 """
 
-from amplint.facts.defect import Defect
 from amplint.facts.gather import Facts
-from amplint.facts.guards import Guard
+from amplint.facts.protocol.defect import Defect
+from amplint.facts.protocol.guards import Guard
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.model.edit import (
@@ -18,7 +18,8 @@ from amplint.model.edit import (
     MoveStatement,
     Repair,
 )
-from amplint.model.tree import Assign, Block, Continue, ExprStmt, If, Name, Node, Return, Stmt, Unary, walk
+from amplint.model.tree import Assign, Block, Continue, ExprStmt, If, Name, Node, Return, Stmt, Unary
+from amplint.model.walks import walk
 from amplint.rules.protocol_repairs import is_element, is_sole, repair, statement_of, steps_with
 from amplint.rules.protocol_report import optimizer_code, scaler_code
 

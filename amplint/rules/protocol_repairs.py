@@ -5,8 +5,8 @@ Refuses where a name is not in reach, where some path would break, or where the 
 
 from collections.abc import Set as AbstractSet
 
-from amplint.facts.defect import Defect
-from amplint.facts.spelling import spelled
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.defect import Defect
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients
 from amplint.model.edit import (

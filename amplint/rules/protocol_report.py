@@ -3,7 +3,7 @@
 Knows no rule; each rule says what is wrong in its own words.
 """
 
-from amplint.facts.defect import Defect
+from amplint.facts.protocol.defect import Defect
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Fix

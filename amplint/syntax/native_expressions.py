@@ -9,6 +9,7 @@ from typing import Any
 
 from amplint.model import tree
 from amplint.model.span import Span
+from amplint.model.walks import walk
 from amplint.syntax.geometry import Geometry, UncertainError
 
 _OPERATORS: dict[type, str] = {
@@ -74,7 +75,7 @@ class NativeExpressions:
     def visit_JoinedStr(self, node: ast.JoinedStr) -> tree.JoinedString:
         values = tuple(self._interpolated(node))
         for value in values:
-            for part in tree.walk(value):
+            for part in walk(value):
                 self._check_place(part)
         return tree.JoinedString(self.span(node), values)
 

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 
 from amplint.model import tree
 from amplint.model.span import Span
+from amplint.model.walks import children, walk
 from amplint.syntax.depth import is_too_deep
 from amplint.syntax.fault import SyntaxFaultError
 from amplint.syntax.geometry import UncertainError
@@ -83,7 +84,7 @@ def _around(module: tree.Module, place: Span) -> list[tree.Stmt]:
 
 
 def _below(node: tree.Node) -> Iterator[tree.Stmt]:
-    for child in tree.children(node):
+    for child in children(node):
         if isinstance(child, _STATEMENTS):
             yield child  # type: ignore[misc]  # mypy does not narrow by a tuple of classes
         elif isinstance(child, tree.ExceptHandler | tree.MatchCase):
@@ -102,7 +103,7 @@ def _agrees(chain: list[tree.Stmt], lines: list[str], lowered: Lowered) -> bool:
         if again is None:
             continue
         span = Span(statement.span.line - shift, statement.span.column, last - shift, statement.span.end_column)
-        return any(node.span == span and _is_same(statement, node, shift) for node in tree.walk(again))
+        return any(node.span == span and _is_same(statement, node, shift) for node in walk(again))
     return False
 
 

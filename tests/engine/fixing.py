@@ -9,7 +9,8 @@ from amplint.engine.fix import FixResult, fix_files
 from amplint.facts.gather import Facts
 from amplint.model.edit import Applicability, Fix, FixKind, Repair
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import Call, Node, dotted
+from amplint.model.tree import Call, Node
+from amplint.model.walks import dotted
 from amplint.rules.registry import RegisteredRule
 from amplint.rules.rule import Contract, FixAvailability, Rule
 from amplint.source.suppress import suppressions

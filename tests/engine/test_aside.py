@@ -7,12 +7,13 @@ import pytest
 
 from amplint.engine.aside import Aside
 from amplint.model import tree
+from amplint.model.walks import walk
 
 TEXT = "if x:\n    y = f(a, b=1)  # why\n"
 
 
 def _shape(node: tree.Node | None) -> list[tuple[str, object]]:
-    return [(type(each).__name__, each.span) for each in tree.walk(node)] if node is not None else []
+    return [(type(each).__name__, each.span) for each in walk(node)] if node is not None else []
 
 
 @pytest.mark.parametrize("text", [TEXT, "", "def broken(:\n", "(" * 3000])

@@ -11,7 +11,7 @@ from amplint.model.edit import (
     InsertBefore,
     Replace,
 )
-from amplint.model.tree import dotted
+from amplint.model.walks import dotted
 from amplint.rules.registry import RegisteredRule
 from tests.engine.fixing import fixed, rule, statement_of
 

@@ -11,8 +11,8 @@ from amplint.config.load import Resolver
 from amplint.engine.alone import check_alone
 from amplint.engine.outcome import Wanted
 from amplint.engine.tree import run
+from amplint.facts.accumulation.unjudged import unjudged
 from amplint.facts.gather import CheckSettings, Facts
-from amplint.facts.unjudged import unjudged
 from amplint.flow import fixpoint
 from amplint.report import junit
 from amplint.report.look import Look

@@ -9,7 +9,8 @@ from amplint.flow.fixpoint import explore
 from amplint.flow.graph import Frame, Graph, Step, StepKind
 from amplint.flow.inline import Callee, expand
 from amplint.flow.statements import build
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, walk
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name
+from amplint.model.walks import walk
 from amplint.syntax.lower import lower
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from amplint.flow.boundaries import Boundary, BoundaryKind, asks_for_the_last, boundary
-from amplint.model.tree import Assign, Expr, ExprStmt, If, Name, dotted, walk
+from amplint.model.tree import Assign, Expr, ExprStmt, If, Name
+from amplint.model.walks import dotted, walk
 from tests.flow.paths import function
 
 

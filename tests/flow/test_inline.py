@@ -3,7 +3,8 @@ import pytest
 from amplint.flow.graph import StepKind
 from amplint.flow.inline import DEEPEST
 from amplint.flow.terms import sole_return
-from amplint.model.tree import FunctionDef, Lambda, walk
+from amplint.model.tree import FunctionDef, Lambda
+from amplint.model.walks import walk
 from amplint.syntax.lower import lower
 from tests.flow.paths import program_graph, sequences_of
 

@@ -11,7 +11,7 @@ from tests.mutation.mutants import sample
 from tests.mutation.notice import verdicts
 from tests.mutation.record import recorded
 
-PATHS = ["amplint/flow", "amplint/facts/protocol.py"]
+PATHS = ["amplint/flow", "amplint/facts/protocol"]
 FIXTURES = "tests/test_fixtures.py::test_"
 TESTS = [
     *("tests/flow", "tests/knowledge", "tests/rewrite"),

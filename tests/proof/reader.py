@@ -4,10 +4,10 @@ from unittest.mock import patch
 
 from amplint.facts import protocol
 from amplint.facts.gather import Facts
-from amplint.facts.meaning import Meaning
-from amplint.facts.reader import SILENT
-from amplint.facts.roots import Root, goes_through_optimizers
-from amplint.facts.scene import Scene
+from amplint.facts.protocol.meaning import Meaning
+from amplint.facts.protocol.reader import SILENT
+from amplint.facts.protocol.roots import Root, goes_through_optimizers
+from amplint.facts.protocol.scene import Scene
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Event
 from amplint.model.tree import ClassDef, FunctionDef

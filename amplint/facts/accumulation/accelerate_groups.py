@@ -1,0 +1,120 @@
+"""Groups of micro-batches that Accelerate keeps: losses that it divides itself, and what runs on every micro-batch.
+
+Goes by `accelerator.accumulate` and `gradient_accumulation_steps`; a plugin or a launcher's file stays unknown.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amplint.facts.accumulation.loss_trace import LossTrace, is_divided_by
+from amplint.facts.program.reach import Reached, reached
+from amplint.facts.training.frameworks import may_scale
+from amplint.knowledge import training_names as known
+from amplint.model.tree import Attribute, Call, Constant, Expr, Node, With, WithItem
+from amplint.model.walks import dotted, own_nodes
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+UNSCALING = frozenset({"clip_grad_norm_", "clip_grad_value_", "unscale_gradients"})
+
+
+@dataclass(frozen=True, slots=True)
+class DividedTwice:
+    """A division of a loss that the Accelerator's backward divides by the same length."""
+
+    division: Node
+    backward: Call
+    length: Expr
+
+
+class AccelerateGroups:
+    """The groups of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    def divided_twice(self) -> Iterator[DividedTwice]:
+        """Losses that the program divides before an Accelerator that was told the length of a group."""
+        backwards = self._facts.frameworks.accelerated_backwards
+        seen: set[Node] = set()
+        for reading in self._facts.protocol if backwards else ():
+            for step, call in reading.scene.calls:
+                if call not in backwards or call in seen or not call.args:
+                    continue
+                seen.add(call)
+                lengths = [length for made in self._made(call) if (length := _length(made)) is not None]
+                trace = LossTrace(reading=reading, loss=call.args[0].value, frame=step.frame)
+                for divisor, node in trace.divisors:
+                    is_here = self._facts.index.parents.get(node) is not None
+                    if is_here and any(_is_same(divisor, length) for length in lengths):
+                        yield DividedTwice(node, call, divisor)
+                        break
+
+    @cached_property
+    def on_every_turn(self) -> tuple[tuple[Call, Call], ...]:
+        """Clips, by torch or by the Accelerator, that do not wait for the end of a group, with the Accelerator."""
+        found: dict[Call, Call] = {}
+        for block, made in self._groups():
+            for each in reached(self._facts, block.body):
+                is_clip = isinstance(each.node, Call) and self._clips(each)
+                if is_clip and isinstance(each.node, Call) and not self._asks_for_the_end(block, each):
+                    found.setdefault(each.node, made)
+        return tuple(found.items())
+
+    def unscaled_on_every_turn(self) -> Iterator[tuple[Call, Call]]:
+        """Those of them that make an Accelerator unscale, which it may do once a group."""
+        for call, made in self.on_every_turn:
+            if self._unscales(call) and may_scale(made):
+                yield call, made
+
+    def _made(self, call: Call) -> list[Call]:
+        assert isinstance(call.func, Attribute)
+        return [made.call for made in self._facts.training.made_by(call.func.value, known.is_accelerator)]
+
+    def _groups(self) -> Iterator[tuple[With, Call]]:
+        """The blocks that are micro-batches of an Accelerator whose groups have more than one."""
+        parents = self._facts.index.parents
+        for call in self._facts.index.calls:
+            item = parents.get(call)
+            block = parents.get(item) if isinstance(item, WithItem) else None
+            is_accumulate = isinstance(call.func, Attribute) and call.func.attr == "accumulate"
+            if is_accumulate and isinstance(block, With):
+                yield from ((block, made) for made in self._made(call)[:1] if _length(made) is not None)
+
+    def _clips(self, each: Reached) -> bool:
+        assert isinstance(each.node, Call)
+        is_torchs = self._facts.names.canonical(each.node.func) in known.CLIPS
+        return each.facts is self._facts and (is_torchs or self._unscales(each.node))
+
+    def _unscales(self, call: Call) -> bool:
+        func = call.func
+        is_named = isinstance(func, Attribute) and func.attr in UNSCALING
+        return is_named and isinstance(func, Attribute) and self._facts.frameworks.is_accelerator(func.value)
+
+    def _asks_for_the_end(self, block: With, each: Reached) -> bool:
+        """Whether any function on the way asks whether gradients are complete."""
+        index = self._facts.index
+        around = {index.function(place) or self._facts.module for place in (block, each.node, *each.via)}
+        return any(
+            isinstance(node, Attribute) and node.attr == "sync_gradients"
+            for function in around
+            for node in own_nodes(function)
+        )
+
+
+def _length(accelerator: Call) -> Expr | None:
+    """How many turns a group has, where an Accelerator was told so, and it is not one."""
+    given = next((a.value for a in accelerator.args if a.name == "gradient_accumulation_steps"), None)
+    return None if isinstance(given, Constant) and given.value == 1 else given
+
+
+def _is_same(divisor: Expr, length: Expr) -> bool:
+    """Whether a divisor is a group's length, by the last part of its name: `self.steps` was passed on as `steps`."""
+    if is_divided_by(divisor, length):
+        return True
+    inner = divisor.args[0].value if isinstance(divisor, Call) and divisor.args else divisor
+    names = [dotted(expr) for expr in (inner, length)]
+    return None not in names and len({str(name).rpartition(".")[2] for name in names}) == 1

@@ -1,0 +1,218 @@
+"""Groups of micro-batches: loops whose backward runs in every turn and whose step waits, and how their loss is divided.
+
+Knows a mean over a micro-batch only where torch's own losses or a `.mean()` make it; what it cannot trace is unknown.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amplint.facts.accumulation.accelerate_groups import AccelerateGroups
+from amplint.facts.accumulation.loss_trace import LossTrace
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.guards import Guard, Guards, common_loop
+from amplint.facts.protocol.readings import Reading
+from amplint.flow.boundaries import Boundary, BoundaryKind
+from amplint.flow.graph import Step
+from amplint.knowledge.protocol import EventKind
+from amplint.model.tree import Attribute, Call, Constant, Expr, For, Name, Slice, Subscript, While
+from amplint.model.walks import walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+STEPS = (EventKind.STEP, EventKind.DIRECT_STEP)
+COUNTED = (BoundaryKind.MODULO, BoundaryKind.COUNTER)
+# Backward passes times steps of one root; more is no code that people write, and each pair is looked at.
+MOST_PAIRS = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A loop over micro-batches: its backward runs in every turn, its step at the end of a group.
+
+    loss is what runs backward, as the function says that made it; at is the backward there, or the call that hands
+    the loss on to it. guard and boundary are the test that the step waits for; both are None where it stands behind
+    the loop. period is how many turns a group has, as it is written; None where that cannot be told.
+    """
+
+    reading: Reading
+    loop: For | While
+    backward: Step
+    step: Step
+    loss: Expr
+    at: Step
+    guard: Guard | None = None
+    boundary: Boundary | None = None
+    period: Expr | None = None
+
+    @property
+    def home(self) -> "Facts":
+        """The module that made the loss."""
+        return self.reading.scene.homes[self.at.frame]
+
+
+class Accumulation:
+    """The groups of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups that the program keeps itself."""
+        return tuple(group for reading in self._facts.protocol for group in _groups(reading))
+
+    @cached_property
+    def by_accelerate(self) -> AccelerateGroups:
+        """The groups that Accelerate keeps."""
+        return AccelerateGroups(self._facts)
+
+    def traced(self) -> Iterator[tuple[Group, LossTrace]]:
+        """Each group once, with how its loss came about."""
+        seen: set[int] = set()
+        for group in self.groups:
+            if id(group.at.node) not in seen:
+                seen.add(id(group.at.node))
+                yield group, LossTrace(reading=group.reading, loss=group.loss, frame=group.at.frame)
+
+
+def is_beyond(reading: Reading) -> bool:
+    """Whether a root has too many backward passes and steps to ask of each pair whether they make a group."""
+    return len(_backwards(reading)) * len(_steps(reading)) > MOST_PAIRS
+
+
+def _backwards(reading: Reading) -> list[tuple[Step, Expr]]:
+    return [
+        (step, happening.loss)
+        for step, _ in reading.scene.calls
+        for happening in reading.events.of(step)
+        if happening.kind is None and happening.loss is not None
+    ]
+
+
+def _steps(reading: Reading) -> list[Step]:
+    return list(dict.fromkeys(reading.steps_of(*STEPS)))
+
+
+def _groups(reading: Reading) -> Iterator[Group]:
+    if is_beyond(reading):
+        return
+    guards = reading.guards
+    backwards, steps = _backwards(reading), _steps(reading)
+    for backward, loss in backwards:
+        if _is_used_at_once(reading, guards, backward, steps):
+            continue
+        made = _made(reading, backward, loss)
+        for step in steps:
+            found = _waiting(reading, guards, backward, step, made) or _behind(reading, backward, step, made)
+            if found is not None:
+                yield found
+                break
+
+
+def _made(reading: Reading, backward: Step, loss: Expr) -> tuple[Expr, Step]:
+    """The loss as the function says that made it, and the backward or the call in that function that hands it on."""
+    at, frames = backward, reading.scene.frames
+    while True:
+        name, frame = plain(loss), frames[at.frame]
+        passed = next((p for p in frame.passed if isinstance(name, Name) and p.parameter.name == name.id), None)
+        is_own = passed is not None and passed.value is not None and passed.frame == frame.parent
+        if passed is None or not is_own or frame.call is None or _is_bound_again(reading, name, at.frame):
+            return loss, at
+        assert passed.value is not None
+        loss, at = passed.value, replace(at, node=frame.call, frame=frame.parent)
+
+
+def _is_bound_again(reading: Reading, name: Expr, frame: int) -> bool:
+    """Whether a parameter gets another value, such as its own divided by something."""
+    home, function = reading.scene.homes[frame], reading.scene.frames[frame].function
+    return isinstance(name, Name) and len(home.names.bindings(function).get(name.id, ())) > 1
+
+
+def plain(loss: Expr) -> Expr:
+    """The loss inside of `scaler.scale(loss)`."""
+    if isinstance(loss, Call) and isinstance(loss.func, Attribute) and loss.func.attr == "scale" and loss.args:
+        return loss.args[0].value
+    return loss
+
+
+def _is_used_at_once(reading: Reading, guards: Guards, backward: Step, steps: list[Step]) -> bool:
+    """Whether some step follows the backward, under no other test: another optimizer's step may wait for turns."""
+    index = reading.scene.homes[backward.frame].index
+    statement = index.statement(backward.node)
+    _, block = index.block(statement)
+    later = block[block.index(statement) + 1 :]
+    own = {id(guard.test) for guard in guards.of(backward)}
+    return any(
+        step.frame == backward.frame
+        and index.statement(step.node) in later
+        and all(id(guard.test) in own for guard in guards.of(step))
+        for step in steps
+    )
+
+
+def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, made: tuple[Expr, Step]) -> Group | None:
+    """The step stands in the loop, under a test that asks for a boundary."""
+    loop = common_loop(reading.scene, backward, step)
+    if loop is None:
+        return None
+    own = {id(guard.test) for guard in guards.of(backward)}
+    for guard, asked in guards.boundaries(step):
+        is_counted = asked.kind in COUNTED and not _is_one(asked.period)
+        if is_counted and id(guard.test) not in own and id(guard.test) in set(map(id, walk(loop))) | _flags(guard):
+            return Group(reading, loop, backward, step, *made, guard, asked, asked.period)
+    return None
+
+
+def _flags(guard: Guard) -> set[int]:
+    """A test in a callee is in the caller's loop although it is not written there."""
+    return {id(guard.test)} if guard.frame else set()
+
+
+def _behind(reading: Reading, backward: Step, step: Step, made: tuple[Expr, Step]) -> Group | None:
+    """The step stands behind a loop over micro-batches, both in one function."""
+    if backward.frame != step.frame or step.node.span < backward.node.span:
+        return None
+    index = reading.scene.homes[backward.frame].index
+    inner, outer = index.loops(backward.node), index.loops(step.node)
+    if not inner or inner[0] in outer or not isinstance(inner[0], For) or set(map(id, outer)) - set(map(id, inner)):
+        return None
+    loop = inner[0]
+    is_range = isinstance(loop.iter, Call) and isinstance(loop.iter.func, Name) and loop.iter.func.id == "range"
+    if not is_range or id(step.node) in set(map(id, walk(loop))):
+        return None
+    assert isinstance(loop.iter, Call)
+    period = loop.iter.args[0].value if len(loop.iter.args) == 1 else None
+    if period is None or _is_one(period) or not (_cuts(loop) or _draws(loop) or _is_named_so(loop, period)):
+        return None
+    return Group(reading, loop, backward, step, *made, period=period)
+
+
+def _cuts(loop: For) -> bool:
+    """Whether the turns of a loop take slices by the loop's target: parts of one batch."""
+    if not isinstance(loop.target, Name):
+        return False
+    name = loop.target.id
+    parts = (walk(node.index) for node in walk(loop) if isinstance(node, Subscript))
+    cuts = (list(part) for part in parts)
+    return any(
+        any(isinstance(node, Slice) for node in cut) and any(isinstance(n, Name) and n.id == name for n in cut)
+        for cut in cuts
+    )
+
+
+def _draws(loop: For) -> bool:
+    """Whether each turn takes the next batch of an iterator: a sum over tasks or views would go on with the same."""
+    return any(isinstance(n, Call) and isinstance(n.func, Name) and n.func.id == "next" for n in walk(loop))
+
+
+def _is_named_so(loop: For, period: Expr) -> bool:
+    """Whether the loop says itself that it goes through micro-batches."""
+    names = f"{spelled(period)} {spelled(loop.target)}".lower()
+    return "accum" in names or "micro" in names
+
+
+def _is_one(period: Expr | None) -> bool:
+    return isinstance(period, Constant) and period.value == 1

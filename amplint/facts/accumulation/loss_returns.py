@@ -1,0 +1,167 @@
+"""What a function in sight returns as a loss where it is not part of the graph, since nothing in it concerns a step.
+
+Follows the function's own names, torch's losses and criterion objects. Anything else counts as a weight of its own,
+so that a wrong reading errs towards silence.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from amplint.facts.program.classes import method
+from amplint.facts.program.origins import Activation, Origins, returns
+from amplint.knowledge.training_api import MEAN_LOSS_FUNCTIONS, MEAN_LOSS_MODULES
+from amplint.model.tree import (
+    Attribute,
+    Await,
+    Binary,
+    Call,
+    Constant,
+    Expr,
+    FunctionDef,
+    IfExp,
+    List,
+    Name,
+    NamedExpr,
+    Node,
+    Tuple,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+DEEPEST = 12
+TORCH_LOSSES = ("torch.nn.functional.", "torch.nn.")
+KEEPING = frozenset({"float", "squeeze", "contiguous", "to", "double"})
+
+
+@dataclass
+class LossParts:
+    """divisors are the expressions that the loss was divided by (or multiplied by the inverse of).
+
+    is_mean: some part of it is surely a mean over a micro-batch. is_weighted: it was multiplied by something that is
+    not a constant, which may undo or replace a division. is_summed: some loss was made with reduction="sum".
+    """
+
+    divisors: list[tuple[Expr, Node]] = field(default_factory=list)
+    is_mean: bool = False
+    is_weighted: bool = False
+    is_summed: bool = False
+
+    def made_by(self, home: "Facts", func: Expr, where: Activation | None = None) -> bool:
+        """Note the reduction of a criterion object, which its constructor tells; whether it is a torch loss module."""
+        is_found = False
+        for origin in Origins().of(home, func, where or Activation()):
+            names = origin.facts.names.meaning(origin.expr.func).names if isinstance(origin.expr, Call) else ()
+            for name in names:
+                if name.startswith("torch.nn.") and name.rpartition(".")[2] in MEAN_LOSS_MODULES:
+                    assert isinstance(origin.expr, Call)
+                    self.reduced(origin.expr)
+                    is_found = True
+        return is_found
+
+    def is_torch_loss(self, home: "Facts", call: Call) -> bool:
+        """Note the reduction of a call of a torch loss function; whether it is one."""
+        canonical = home.names.canonical(call.func)
+        if canonical is None or not canonical.startswith(TORCH_LOSSES):
+            return False
+        if canonical.rpartition(".")[2] not in MEAN_LOSS_FUNCTIONS:
+            return False
+        self.reduced(call)
+        return True
+
+    def reduced(self, call: Call) -> None:
+        """Note what a call of a loss, or of its constructor, says of the reduction; a mean where it says nothing."""
+        reduction = next((a.value for a in call.args if a.name == "reduction"), None)
+        is_old = any(a.name in ("size_average", "reduce") for a in call.args)
+        if reduction is None and not is_old and not any(a.star for a in call.args):
+            self.is_mean = True
+        elif isinstance(reduction, Constant):
+            self.is_mean = self.is_mean or reduction.value in ("mean", "batchmean")
+            self.is_summed = self.is_summed or reduction.value == "sum"
+
+
+class ReturnedLoss:
+    """Reads the returns of functions into the parts of a loss."""
+
+    def __init__(self, parts: LossParts) -> None:
+        self._parts = parts
+        self._seen: set[int] = set()
+
+    def of(self, home: "Facts", function: FunctionDef, place: int | None = None, depth: int = DEEPEST) -> None:
+        """Read a function that returns the loss, alone or (place) as that element of a tuple."""
+        for value in returns(function):
+            if place is None:
+                self._follow(home, value, depth)
+            elif isinstance(value, Tuple | List) and place < len(value.elts):
+                self._follow(home, value.elts[place], depth)
+            else:
+                self._parts.is_weighted = True
+
+    def _follow(self, home: "Facts", expr: Expr, depth: int) -> None:
+        if id(expr) in self._seen:
+            return
+        self._seen.add(id(expr))
+        match expr:
+            case Constant():
+                pass
+            case Name() if depth:
+                self._name(home, expr, depth - 1)
+            case Unary():
+                self._follow(home, expr.operand, depth)
+            case NamedExpr() | Await():
+                self._follow(home, expr.value, depth)
+            case IfExp():
+                self._follow(home, expr.body, depth)
+                self._follow(home, expr.orelse, depth)
+            case Binary():
+                self._binary(home, expr, depth)
+            case Call() if depth:
+                self._call(home, expr, depth - 1)
+            case _:
+                self._parts.is_weighted = True
+
+    def _name(self, home: "Facts", name: Name, depth: int) -> None:
+        for binding in home.names.lookup(name.id, name):
+            if binding.value is None:
+                self._parts.is_weighted = True
+            else:
+                self._follow(home, binding.value, depth)
+
+    def _binary(self, home: "Facts", expr: Binary, depth: int) -> None:
+        if expr.op in ("/", "//"):
+            self._parts.divisors.append((expr.right, expr))
+            self._follow(home, expr.left, depth)
+            return
+        for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
+            if expr.op != "*" or isinstance(other, Constant):
+                self._follow(home, side, depth)
+            elif not isinstance(side, Constant):
+                self._parts.is_weighted = True
+
+    def _call(self, home: "Facts", call: Call, depth: int) -> None:
+        func = call.func
+        if isinstance(func, Attribute) and func.attr == "mean":
+            self._parts.is_mean = True
+        elif isinstance(func, Attribute) and func.attr in KEEPING:
+            self._follow(home, func.value, depth)
+        elif not self._parts.is_torch_loss(home, call) and not self._parts.made_by(home, func):
+            found = _function(home, func)
+            if found is None:
+                self._parts.is_weighted = True
+            else:
+                self.of(*found, depth=depth)
+
+
+def _function(home: "Facts", func: Expr) -> "tuple[Facts, FunctionDef] | None":
+    canonical = home.names.canonical(func)
+    target = home.definition(canonical) if canonical is not None else None
+    if target is not None:
+        return (target[0], target[1]) if isinstance(target[1], FunctionDef) else None
+    if isinstance(func, Attribute):
+        owner = Origins().klass(home, func.value)
+        found = method(*owner, func.attr) if owner is not None else None
+        if found is not None:
+            return found
+    klass = Origins().klass(home, func)
+    return (method(*klass, "forward") or method(*klass, "__call__")) if klass is not None else None

@@ -1,0 +1,220 @@
+"""How the value that runs backward came about: what it was divided by on its way, and whether a mean is known in it.
+
+Follows names, augmented assignments, arguments, returns and the scaler's `scale`; any division by something that is
+not a constant counts, so that a wrong reading errs towards silence.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from amplint.facts.accumulation.loss_returns import LossParts, ReturnedLoss
+from amplint.facts.program.classes import method
+from amplint.facts.program.origins import Origins, returns
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.readings import Reading
+from amplint.facts.protocol.standing import DETACHING
+from amplint.model.tree import (
+    AnnAssign,
+    Assign,
+    Attribute,
+    AugAssign,
+    Await,
+    Binary,
+    Call,
+    Constant,
+    Expr,
+    FunctionDef,
+    IfExp,
+    List,
+    Name,
+    NamedExpr,
+    Node,
+    Starred,
+    Subscript,
+    Tuple,
+    Unary,
+)
+from amplint.model.walks import last_name, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+MOST = 60
+
+
+@dataclass
+class LossTrace(LossParts):
+    """The parts of a loss that some frame of a graph runs backward."""
+
+    reading: Reading = field(kw_only=True)
+    loss: Expr = field(kw_only=True)
+    frame: int = field(kw_only=True)
+    _seen: set[tuple[int, int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._follow(self.loss, self.frame)
+
+    def _follow(self, expr: Node | None, frame: int) -> None:
+        if expr is None or (id(expr), frame) in self._seen or len(self._seen) > MOST:
+            return
+        self._seen.add((id(expr), frame))
+        match expr:
+            case _ if is_number(expr):  # a record of the loss, which nothing runs backward
+                pass
+            case Name() | Subscript() | Attribute():
+                self._place(expr, frame)
+            case Binary():
+                self._binary(expr, frame)
+            case Unary():
+                self._follow(expr.operand, frame)
+            case NamedExpr() | Await():
+                self._follow(expr.value, frame)
+            case IfExp():
+                self._follow(expr.body, frame)
+                self._follow(expr.orelse, frame)
+            case Tuple():
+                for part in expr.elts:
+                    self._follow(part, frame)
+            case Call():
+                self._call(expr, frame)
+            case _:
+                pass
+
+    def _binary(self, expr: Binary, frame: int) -> None:
+        if is_number(expr.left):
+            self._follow(expr.right, frame)
+        elif expr.op in ("/", "//"):
+            self.divisors.append((expr.right, expr))
+            self._follow(expr.left, frame)
+        elif expr.op == "*":
+            self._factor(expr.left)
+            self._factor(expr.right)
+            self._follow(expr.left, frame)
+            self._follow(expr.right, frame)
+        else:
+            self._follow(expr.left, frame)
+            self._follow(expr.right, frame)
+
+    def _factor(self, factor: Expr) -> None:
+        """`loss * (1 / n)` divides; a constant factor is a weight of the loss that has nothing to do with groups."""
+        if isinstance(factor, Binary) and factor.op == "/" and isinstance(factor.left, Constant):
+            self.divisors.append((factor.right, factor))
+        elif isinstance(factor, Name | Attribute) and _may_undo(factor):
+            self.is_weighted = True
+
+    def _place(self, expr: Name | Attribute | Subscript, frame: int) -> None:
+        place = self.reading.scene.terms.of(expr, frame)
+        function = self.reading.scene.frames[frame].function
+        for node in walk(function):
+            match node:
+                case Assign(targets=targets, value=value):
+                    for target in targets:
+                        if self._is_at(target, place, frame):
+                            self._follow(value, frame)
+                        elif isinstance(target, Tuple | List):
+                            self._unpacked(target, value, place, frame)
+                case AnnAssign(target=target, value=value) if value is not None and self._is_at(target, place, frame):
+                    self._follow(value, frame)
+                case AugAssign() if self._is_at(node.target, place, frame):
+                    self._augmented(node, frame)
+                case _:
+                    pass
+        for passing in self.reading.scene.frames[frame].passed:
+            if isinstance(expr, Name) and passing.parameter.name == expr.id and passing.value is not None:
+                self._follow(passing.value, passing.frame)
+
+    def _unpacked(self, target: Tuple | List, value: Expr, place: object, frame: int) -> None:
+        """`loss, accuracy = self.losses(batch)`: the element of a pair, or of what a function returns."""
+        number = next((n for n, part in enumerate(target.elts) if self._is_at(part, place, frame)), None)
+        if number is None or any(isinstance(part, Starred) for part in target.elts):
+            return
+        if isinstance(value, Tuple | List) and number < len(value.elts):
+            self._follow(value.elts[number], frame)
+        elif isinstance(value, Call):
+            self._returned(value, frame, number)
+
+    def _augmented(self, node: AugAssign, frame: int) -> None:
+        if node.op in ("/", "//"):
+            self.divisors.append((node.value, node))
+        elif node.op == "*":
+            self._factor(node.value)
+            if not isinstance(node.value, Constant):
+                self.is_weighted = True
+        elif node.op in ("+", "-"):
+            self._follow(node.value, frame)
+
+    def _is_at(self, target: Node, place: object, frame: int) -> bool:
+        return not isinstance(target, Tuple | List | Starred) and self.reading.scene.terms.of(target, frame) == place
+
+    def _call(self, call: Call, frame: int) -> None:
+        func = call.func
+        name = last_name(func)
+        if name == "scale" and call.args:
+            self._follow(call.args[0].value, frame)
+            return
+        if isinstance(func, Attribute) and name in ("mean", "sum"):
+            self.is_mean = self.is_mean or name == "mean"
+            self._follow(func.value, frame)
+            return
+        if isinstance(func, Attribute) and name in ("div", "div_", "true_divide") and call.args:
+            self.divisors.append((call.args[0].value, call))
+            self._follow(func.value, frame)
+            return
+        if name in ("sum", "cast", "mean", "float") and call.args:
+            self.is_mean = self.is_mean or name == "mean"
+            self._follow(call.args[-1].value, frame)
+            return
+        scene = self.reading.scene
+        if not self.is_torch_loss(scene.homes[frame], call):
+            self.made_by(scene.homes[frame], call.func, scene.activation(frame))
+            self._returned(call, frame)
+
+    def _returned(self, call: Call, frame: int, number: int | None = None) -> None:
+        """What a function in sight returns, or that element of the tuple."""
+        opened = self._opened(call, frame)
+        if opened is None:
+            for home, function in self._callees(call, frame):
+                ReturnedLoss(self).of(home, function, number)
+            return
+        entered = self.reading.scene.frames[opened].function
+        for value in returns(entered) if isinstance(entered, FunctionDef) else ():
+            if number is None:
+                self._follow(value, opened)
+            elif isinstance(value, Tuple | List) and number < len(value.elts):
+                self._follow(value.elts[number], opened)
+
+    def _opened(self, call: Call, frame: int) -> int | None:
+        frames = self.reading.scene.frames
+        return next((n for n, f in enumerate(frames) if f.call is call and f.parent == frame), None)
+
+    def _callees(self, call: Call, frame: int) -> "Iterator[tuple[Facts, FunctionDef]]":
+        """Functions in sight that are not part of the graph because nothing in them concerns a step."""
+        scene = self.reading.scene
+        found = scene.callees.function(call, frame, scene.frames)
+        if found is not None:
+            yield found
+            return
+        home = scene.homes[frame]
+        klass = Origins().klass(home, call.func, scene.activation(frame))
+        forward = method(*klass, "forward") if klass is not None else None
+        if forward is not None:
+            yield forward
+
+
+def is_number(expr: Node) -> bool:
+    """Whether an expression is the value of a tensor outside the graph: `loss.item()`."""
+    return isinstance(expr, Call) and last_name(expr.func) in DETACHING
+
+
+def _may_undo(factor: Name | Attribute) -> bool:
+    """Whether a factor may be the inverse of a group's length, and not a part of the loss or its weight."""
+    name = (factor.id if isinstance(factor, Name) else factor.attr).lower()
+    return "loss" not in name and not name.startswith(("lambda", "weight", "alpha", "beta", "coef", "w_"))
+
+
+def is_divided_by(divisor: Expr, period: Expr | None) -> bool:
+    """Whether a divisor is a group's length, perhaps as another kind of number: `float(steps)`."""
+    if isinstance(divisor, Call) and isinstance(divisor.func, Name) and divisor.func.id in ("float", "int"):
+        divisor = divisor.args[0].value if divisor.args else divisor
+    return bool(spelled(period)) and spelled(divisor) == spelled(period)

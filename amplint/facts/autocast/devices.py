@@ -1,0 +1,115 @@
+"""On which devices scalers and regions work, as far as it is written down.
+
+Refuses to know which device a run will have.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.autocast.regions import Autocast
+from amplint.facts.program.branches import sides
+from amplint.facts.program.constructors import Construction
+from amplint.knowledge import training_names as known
+from amplint.model.tree import Assign, Call, Constant, Expr, Name, Node
+from amplint.model.walks import walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+_OTHERS = frozenset({"cpu", "xpu", "mps", "npu", "hpu", "mlu", "musa"})
+_OTHER_ACCELERATORS = _OTHERS - {"cpu"}
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignScaler:
+    """A scaler for CUDA whose losses are computed in a region of another device."""
+
+    made: Construction
+    autocast: Autocast
+
+
+@dataclass(frozen=True, slots=True)
+class FixedDevice:
+    """A region for CUDA in a program that chooses its device, among accelerators, elsewhere."""
+
+    autocast: Autocast
+    choice: Node
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShardedModel:
+    """A plain scaler in a program that shards its model with FSDP1."""
+
+    made: Call
+    wrapped: Call
+
+
+class Devices:
+    """The devices of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    def foreign_scalers(self) -> Iterator[ForeignScaler]:
+        """Scalers that disable themselves because their device is not the region's."""
+        seen: set[Call] = set()
+        for pair in self._facts.pairing.pairs:
+            autocast = next((a for a in pair.region.autocasts if a.device in _OTHERS), None)
+            if autocast is None or len(pair.region.devices) != 1 or pair.made.call in seen:
+                continue
+            device = pair.made.argument("device", 0) if not pair.made.name.startswith("torch.cuda") else None
+            is_cuda = device is None or (isinstance(device.value, Constant) and device.value.value == "cuda")
+            if is_cuda and not pair.made.has_star and not pair.made.name.startswith("torch.cpu"):
+                seen.add(pair.made.call)
+                yield ForeignScaler(pair.made, autocast)
+
+    def fixed_devices(self) -> Iterator[FixedDevice]:
+        """Regions hard-coded for CUDA where a device variable may be another accelerator."""
+        choice = self._choice()
+        if choice is None:
+            return
+        for autocast in self._facts.regions.constructed:
+            if autocast.device == "cuda" and autocast.is_enabled is True and not self._is_guarded(autocast.call):
+                yield FixedDevice(autocast, *choice)
+
+    def sharded_models(self) -> Iterator[ShardedModel]:
+        """Plain scalers beside FSDP1."""
+        constructors = self._facts.constructors
+        made = {call: constructors.names(call) for call in self._facts.index.calls}
+        wrapped = [call for call, names in made.items() if any(name in known.FSDP for name in names)]
+        if not wrapped or any(name in known.SHARDED_SCALERS for names in made.values() for name in names):
+            return
+        for call, names in made.items():
+            enabled = next((a.value for a in call.args if a.name == "enabled"), None)
+            is_off = isinstance(enabled, Constant) and enabled.value is False
+            if any(name in known.SCALERS for name in names) and not is_off:
+                yield ShardedModel(call, wrapped[0])
+
+    def _choice(self) -> tuple[Node, str] | None:
+        """An assignment that makes a device out of a string for another accelerator."""
+        for node in self._facts.index.nodes:
+            if not isinstance(node, Assign):
+                continue
+            names = [n.id if isinstance(n, Name) else getattr(n, "attr", "") for t in node.targets for n in walk(t)]
+            if not any("device" in name for name in names):
+                continue
+            for inner in walk(node.value):
+                if isinstance(inner, Constant) and inner.value in _OTHER_ACCELERATORS:
+                    return node, str(inner.value)
+        return None
+
+    def _is_guarded(self, node: Node) -> bool:
+        """Whether a test around a node speaks of the device."""
+        return any(_speaks_of_device(side.choice.test) for side in sides(self._facts, node))
+
+
+def _speaks_of_device(test: Expr) -> bool:
+    for node in walk(test):
+        if isinstance(node, Constant) and node.value in ("cuda", *_OTHERS):
+            return True
+        name = node.id if isinstance(node, Name) else getattr(node, "attr", "")
+        if "device" in name or "cuda" in name or name in ("use_amp", "amp", "fp16"):
+            return True
+    return False

@@ -1,0 +1,91 @@
+"""Whether an autocast region may find itself inside one of another dtype or cache setting, as far as is seen.
+
+The old classes pin float16 (CPU: bfloat16) and the weight cache; the new one inherits both where they are not given
+(torch/amp/autocast_mode.py, `autocast.__init__`). Looks at the module and at those that import it, for a caller's
+region encloses the regions of what it calls; refuses to follow calls one by one.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from amplint.facts.api.arguments import fit
+from amplint.facts.api.uses import Role, Use, constant_text
+from amplint.knowledge.torch_api import APIS
+from amplint.model.tree import Argument, Call, Constant
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+_PINNED = {
+    "cuda": frozenset({"torch.float16", "torch.half"}),
+    "cpu": frozenset({"torch.bfloat16"}),
+}
+_SETTERS = frozenset({"torch.set_autocast_cache_enabled"})
+
+
+class Inheritance:
+    """What may reach the regions of one module from around them, by device, worked out once for each."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+        self._known: dict[str, bool] = {}
+
+    def may_reach(self, device: str) -> bool:
+        """Whether another dtype than the old class's, or a cache setting, may reach a region on this device."""
+        if device not in self._known:
+            self._known[device] = any(_disturbs(each, device) for each in _callers(self._facts))
+        return self._known[device]
+
+
+def _callers(facts: "Facts") -> Iterator["Facts"]:
+    """The module itself and all that import it, directly or not."""
+    seen: set[int] = set()
+    waiting = [facts]
+    while waiting:
+        current = waiting.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            waiting.extend(current.context.importers)
+
+
+def _disturbs(facts: "Facts", device: str) -> bool:
+    uses = facts.uses.all
+    if any(use.api.name.startswith("torch.set_autocast_") and use.api.name.endswith("_dtype") for use in uses):
+        return True
+    if any(facts.names.canonical(call.func) in _SETTERS for call in facts.index.calls):
+        return True
+    return any(_is_other_region(use, device, facts) for use in uses if use.api.kind == "autocast")
+
+
+def _is_other_region(use: Use, device: str, facts: "Facts") -> bool:
+    call = use.call
+    if use.role is Role.PARTIAL:
+        partial = facts.index.parents[facts.index.parents[use.node]]
+        assert isinstance(partial, Call)
+        call = Call(partial.span, use.node, partial.args[1:])
+    if call is None:
+        return False
+    # A call in the new way of the old class fails today and will be a region of the new one.
+    is_new_way = use.api.device is not None and any(a.name == "device_type" for a in call.args)
+    given = fit(call, APIS["torch.autocast"] if is_new_way else use.api, facts)
+    where = use.api.device or _text(given.given.get("device_type"))
+    if given.has_double_star and "dtype" not in given.given:
+        return True
+    return _sets_cache(given.given.get("cache_enabled")) or (
+        where in (None, device) and _is_other_dtype(given.given.get("dtype"), device, facts)
+    )
+
+
+def _is_other_dtype(argument: Argument | None, device: str, facts: "Facts") -> bool:
+    if argument is None or (isinstance(argument.value, Constant) and argument.value.value is None):
+        return False
+    return facts.names.canonical(argument.value) not in _PINNED.get(device, frozenset())
+
+
+def _sets_cache(argument: Argument | None) -> bool:
+    return argument is not None and not (isinstance(argument.value, Constant) and argument.value.value is True)
+
+
+def _text(argument: Argument | None) -> str | None:
+    return constant_text(argument.value) if argument is not None else None

@@ -1,0 +1,222 @@
+"""Scalers and the regions whose losses they scale: whether dtype, device and switch of the two fit each other.
+
+Refuses to follow a dtype that is read from a file or a command line.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amplint.facts.autocast.dtypes import dtype_names
+from amplint.facts.autocast.regions import Region, truth
+from amplint.facts.program.branches import sides
+from amplint.facts.program.constructors import Construction
+from amplint.facts.program.values import Origin
+from amplint.knowledge import training_names as known
+from amplint.model.tree import (
+    Assign,
+    Attribute,
+    Block,
+    Call,
+    Compare,
+    Constant,
+    Expr,
+    FunctionDef,
+    IfExp,
+    MatchCase,
+    Name,
+    Node,
+    Unary,
+)
+from amplint.model.walks import dotted, last_name, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+_FLOAT16 = re.compile(r"fp16|float16|f16|half|^16(-mixed)?$", re.IGNORECASE)
+_BFLOAT16 = re.compile(r"bf16|bfloat16", re.IGNORECASE)
+_NEGATIONS = ("!=", "is not", "not in")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A scaler and a region in which the loss that it scales is computed; scaled is the call of `scale`."""
+
+    made: Construction
+    region: Region
+    scaled: Call
+
+
+class Pairing:
+    """The scalers of one module with their regions."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Each scaler that is made in sight with each region of the functions that scale losses with it."""
+        found: list[Pair] = []
+        for call in self._facts.index.calls:
+            func = call.func
+            if not (
+                isinstance(func, Attribute) and func.attr == "scale" and self._facts.training.is_scaler(func.value)
+            ):
+                continue
+            regions = [region for region in self._near(call) if not region.is_off]
+            for made in self._facts.training.made_by(func.value, known.is_scaler):
+                found.extend(Pair(made, region, call) for region in regions)
+        return tuple(found)
+
+    def needless(self) -> Iterator[Pair]:
+        """Scalers that are on although the region is, or may be, bfloat16; one pair for each scaler."""
+        seen: set[Call] = set()
+        by_scaler: dict[Call, list[Pair]] = {}
+        for pair in self.pairs:
+            by_scaler.setdefault(pair.made.call, []).append(pair)
+        for call, pairs in by_scaler.items():
+            dtypes = frozenset().union(*(pair.region.dtypes for pair in pairs))
+            if call in seen or "bfloat16" not in dtypes or self._is_tied_to_float16(pairs):
+                continue
+            seen.add(call)
+            yield next(pair for pair in pairs if "bfloat16" in pair.region.dtypes)
+
+    def _near(self, call: Call) -> list[Region]:
+        """The regions of the function around a call, or where it has none, of the other methods of its class."""
+        index = self._facts.index
+        function = index.function(call)
+        own = self._by_function[function]
+        if own or function is None:
+            return own
+        klass = index.klass(call)
+        return self._by_class[klass] if klass is not None else []
+
+    @cached_property
+    def _by_function(self) -> dict[Node | None, list[Region]]:
+        return self._grouped(self._facts.index.function)
+
+    @cached_property
+    def _by_class(self) -> dict[Node | None, list[Region]]:
+        return self._grouped(self._facts.index.klass)
+
+    def _grouped(self, around: Callable[[Node], Node | None]) -> dict[Node | None, list[Region]]:
+        found: defaultdict[Node | None, list[Region]] = defaultdict(list)
+        for region in self._facts.regions.all:
+            found[around(region.opening)].append(region)
+        return found
+
+    def _is_tied_to_float16(self, pairs: list[Pair]) -> bool:
+        made = pairs[0].made
+        switch = made.argument("enabled", _switch_place(made.name))
+        if made.has_star and switch is None:
+            return True
+        if switch is not None:
+            if truth(made.home(switch), switch.value) is False:
+                return True
+            general = [pair.region.autocasts[0].switch for pair in pairs if pair.region.autocasts]
+            written = dotted(switch.value)
+            is_general = written is not None and any(e is not None and dotted(e) == written for e in general)
+            if not is_general and tells_float16(made.home(switch), switch.value):
+                return True
+            if _is_off_for_bfloat16(made.home(switch), switch.value):
+                return True
+        if _is_in_float16_case(made.facts, made.call):
+            return True
+        tests = [(made.facts, test) for test in _tests_around(made.facts, made.call)]
+        for pair in pairs:
+            tests.extend((self._facts, test) for test in _tests_around(self._facts, pair.scaled))
+            tests.extend((self._facts, test) for test in _tests_of_receiver(self._facts, pair.scaled))
+        return any(
+            (tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16)) or _is_off_for_bfloat16(facts, test)
+            for facts, test in tests
+        )
+
+
+def switch_of(made: Construction) -> Origin | None:
+    """The expression that enables a scaler, None where nothing does."""
+    argument = made.argument("enabled", _switch_place(made.name))
+    return Origin(made.home(argument), argument.value) if argument is not None else None
+
+
+def _switch_place(name: str) -> int | None:
+    """Where `enabled` stands among the positional arguments of a scaler."""
+    return 5 if name in ("torch.amp.GradScaler", "torch.GradScaler") else 4 if name in known.SCALERS else None
+
+
+def _tests_around(facts: "Facts", node: Node) -> Iterator[Expr]:
+    return (side.choice.test for side in sides(facts, node))
+
+
+def _tests_of_receiver(facts: "Facts", scaled: Call) -> Iterator[Expr]:
+    """The tests that decide which scaler a name holds: `scaler = self.scaler if use_scaler else None`."""
+    receiver = scaled.func.value if isinstance(scaled.func, Attribute) else None
+    for binding in facts.names.lookup(receiver.id, receiver) if isinstance(receiver, Name) else ():
+        if isinstance(binding.value, IfExp):
+            yield binding.value.test
+        yield from _tests_around(facts, binding.node)
+
+
+def _is_in_float16_case(facts: "Facts", node: Node) -> bool:
+    """Whether a `case "fp16":` stands around a node, and nothing in it says bfloat16."""
+    for outer in facts.index.ancestors(node):
+        if isinstance(outer, FunctionDef):
+            return False
+        if isinstance(outer, MatchCase) and outer.pattern.values:
+            return all(_names_dtype(facts, value, _FLOAT16, "float16") for value in outer.pattern.values)
+    return False
+
+
+def tells_float16(facts: "Facts", expr: Node) -> bool:
+    """Whether a condition asks for float16 in particular: a comparison with it, or a name that says so."""
+    for home, node in facts.values.closure(expr):
+        if isinstance(node, Compare):
+            for op, other in zip(node.ops, (*node.comparators,), strict=True):
+                sides = (node.left, other)
+                if any(_names_dtype(home, side, _FLOAT16, "float16") for side in sides) and op not in _NEGATIONS:
+                    return True
+                if any(_names_dtype(home, side, _BFLOAT16, "bfloat16") for side in sides) and op in _NEGATIONS:
+                    return True
+        elif isinstance(node, Unary) and node.op == "not" and _BFLOAT16.search(dotted(node.operand) or ""):
+            return True
+        elif isinstance(node, Name | Attribute):
+            last = node.id if isinstance(node, Name) else node.attr
+            if _FLOAT16.search(last) and not _BFLOAT16.search(last):
+                return True
+    return False
+
+
+def _is_off_for_bfloat16(facts: "Facts", expr: Node) -> bool:
+    """Whether a flag is set to False just where the dtype is set to bfloat16."""
+    if not isinstance(expr, Name):
+        return False
+    for binding in facts.names.lookup(expr.id, expr):
+        if isinstance(binding.value, Constant) and binding.value.value is False:
+            _, block = facts.index.block(facts.index.statement(binding.node))
+            if any(_mentions(facts, value, _BFLOAT16) for value in _assigned(block)):
+                return True
+    return False
+
+
+def _assigned(block: Block) -> Iterator[Node]:
+    return (statement.value for statement in block if isinstance(statement, Assign))
+
+
+def _names_dtype(facts: "Facts", expr: Node, pattern: re.Pattern[str], name: str) -> bool:
+    if dtype_names(facts, expr) == {name}:
+        return True
+    texts = [n.value for n in walk(expr) if isinstance(n, Constant) and isinstance(n.value, str)]
+    other = _BFLOAT16 if pattern is _FLOAT16 else None
+    return any(pattern.search(text) and not (other and other.search(text)) for text in texts)
+
+
+def _mentions(facts: "Facts", expr: Node, pattern: re.Pattern[str]) -> bool:
+    for _, node in facts.values.closure(expr):
+        text = last_name(node)
+        if isinstance(node, Constant) and isinstance(node.value, str):
+            text = node.value
+        if pattern.search(text):
+            return True
+    return False

@@ -1,0 +1,184 @@
+"""Training in float16 without loss scaling, and with parameters that are float16 themselves.
+
+Refuses to judge where a framework, or anything that is called a scaler, may take care of it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.autocast.dtypes import dtype_names
+from amplint.facts.autocast.regions import Autocast, Region
+from amplint.facts.program.branches import are_exclusive
+from amplint.facts.training.events import EventKind, trained_models
+from amplint.knowledge import training_names as known
+from amplint.model.tree import (
+    AnnAssign,
+    Argument,
+    Assign,
+    Attribute,
+    AugAssign,
+    Call,
+    Expr,
+    ExprStmt,
+    FunctionDef,
+    Name,
+    NamedExpr,
+    Node,
+    Parameter,
+    With,
+)
+from amplint.model.walks import own_nodes, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+_HELP = re.compile(r"scaler|loss_scal|accelerat|deepspeed|fabric|lightning|colossal|apex", re.IGNORECASE)
+_NO_GRAD = frozenset(
+    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
+)
+_HALF = frozenset({"float16"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unscaled:
+    """A backward pass of a loss from a float16 region. is_certain: the region can be nothing else on CUDA."""
+
+    region: Region
+    backward: Call
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HalfParameters:
+    """A model that is cast to float16 and whose parameters an optimizer trains."""
+
+    cast: Call
+    optimizer: Call
+
+
+class UnscaledTraining:
+    """Where one module trains in float16 without what float16 needs."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    def losses(self) -> Iterator[Unscaled]:
+        """Plain backward passes of losses from float16 regions, in modules where nothing scales losses."""
+        if not self._facts.regions.all or self._has_help() or not self._has(EventKind.OPTIMIZER_STEP):
+            return
+        for region in self._facts.regions.all:
+            function = self._facts.index.function(region.opening)
+            if not isinstance(function, FunctionDef) or region.is_off or self._is_inference(region, function):
+                continue
+            is_default = region.dtypes == {None} and all(self._is_default_dtype(a) for a in region.autocasts)
+            if "float16" not in region.dtypes and not is_default:
+                continue
+            tainted = _tainted(region, function)
+            for event in self._facts.training.within(function.body):
+                func = event.call.func
+                if event.kind is not EventKind.BACKWARD or event.via or not isinstance(func, Attribute):
+                    continue
+                names = {node.id for node in walk(func.value) if isinstance(node, Name)}
+                if names & tainted and not are_exclusive(self._facts, region.opening, event.call):
+                    yield Unscaled(region, event.call, region.dtypes == _HALF or is_default)
+                    break
+
+    def half_parameters(self) -> Iterator[HalfParameters]:
+        """Models that are cast to float16 and then handed to an optimizer, in modules that run a backward."""
+        if not self._has(EventKind.BACKWARD):
+            return
+        seen: set[Call] = set()
+        for call in self._facts.index.calls:
+            if not any(known.is_optimizer(name) for name in self._facts.constructors.names(call)):
+                continue
+            for model in trained_models(self._facts, call):
+                cast = self._half_cast(model)
+                if cast is not None and cast not in seen:
+                    seen.add(cast)
+                    yield HalfParameters(cast, call)
+
+    def _has(self, kind: EventKind) -> bool:
+        return any(self._facts.training.kind(call) is kind for call in self._facts.index.calls)
+
+    def _has_help(self) -> bool:
+        for node in self._facts.index.nodes:
+            match node:
+                case Name(id=text) | Attribute(attr=text) | Parameter(name=text) | Argument(name=str(text)):
+                    if _HELP.search(text):
+                        return True
+                case _:
+                    pass
+        return False
+
+    def _is_default_dtype(self, autocast: Autocast) -> bool:
+        is_computed = autocast.device is None and autocast.device_given is not None
+        return autocast.dtype_expr is None and is_computed and autocast.is_enabled is True
+
+    def _is_inference(self, region: Region, function: FunctionDef) -> bool:
+        names = self._facts.names
+        places: list[Node] = list(function.decorators)
+        for outer in self._facts.index.ancestors(region.opening):
+            if isinstance(outer, With):
+                places.extend(item.context for item in outer.items)
+        return any(names.canonical(p.func if isinstance(p, Call) else p) in _NO_GRAD for p in places)
+
+    def _half_cast(self, model: Expr) -> Call | None:
+        """The call that leaves a model in float16, if nothing casts it back or freezes it."""
+        handle = self._facts.training.handle(model)
+        uses = self._facts.training.uses.get(handle, {}) if handle is not None else {}
+        if {"float", "requires_grad_", "bfloat16"} & uses.keys():
+            return None
+        for call in uses.get("half", []):
+            statement = self._facts.index.statement(call)
+            if isinstance(statement, ExprStmt) and statement.value is call:
+                return call
+        origins = [o for o in self._facts.values.origins(model, is_local=True) if o.facts is self._facts]
+        casts = [self._cast_in(origin.node) for origin in origins if isinstance(origin.node, Call)]
+        return next((cast for cast in casts if cast is not None), None) if len(casts) == 1 else None
+
+    def _cast_in(self, call: Call) -> Call | None:
+        """The outermost cast in a chain like `Net().half().cuda()`, if it is one to float16."""
+        current: Expr = call
+        while isinstance(current, Call) and isinstance(current.func, Attribute):
+            name = current.func.attr
+            if name in ("float", "bfloat16"):
+                return None
+            if name == "half" and not current.args:
+                return current
+            for argument in current.args:
+                is_dtype = argument.name in ("dtype", "torch_dtype") or (name == "to" and argument.name is None)
+                if is_dtype and name in ("to", "from_pretrained", "type"):
+                    found = dtype_names(self._facts, argument.value)
+                    if found == _HALF:
+                        return current
+            current = current.func.value
+        return None
+
+
+def _tainted(region: Region, function: FunctionDef) -> frozenset[str]:
+    """The names of a function that carry something computed in a region, through assignments after it."""
+    found: set[str] = set()
+    for statement in region.body:
+        for node in walk(statement):
+            found |= _bound(node)
+    is_growing = True
+    while is_growing:
+        is_growing = False
+        for node in own_nodes(function):
+            if not isinstance(node, Assign | AugAssign | AnnAssign) or node.value is None or not _bound(node) - found:
+                continue
+            if any(isinstance(each, Name) and each.id in found for each in walk(node.value)):
+                found |= _bound(node)
+                is_growing = True
+    return frozenset(found)
+
+
+def _bound(node: Node) -> set[str]:
+    targets: tuple[Node, ...] = ()
+    if isinstance(node, Assign):
+        targets = node.targets
+    elif isinstance(node, AugAssign | AnnAssign | NamedExpr):
+        targets = (node.target,)
+    return {each.id for target in targets for each in walk(target) if isinstance(each, Name)}

@@ -1,0 +1,1 @@
+"""What a program is made of and what its expressions may stand for; knows nothing of mixed precision."""

@@ -1,0 +1,181 @@
+"""Which function a call runs: by name, on self, on objects whose class is in sight, through `super()` and `__call__`.
+
+Unknown callees stay unknown. Generators are not followed, for their body does not run at the call.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from amplint.facts.program.callers import bind
+from amplint.facts.program.classes import base_names, method
+from amplint.facts.program.escapes import keeps
+from amplint.facts.program.origins import Activation, Origins, klass_of
+from amplint.flow.graph import Frame, Owner, Step
+from amplint.flow.inline import Callee
+from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node
+from amplint.model.walks import walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+MOST_HOPS = 4
+
+
+class Callees:
+    """Finds callees in the frames of one graph. klass is the class that the root's self is an instance of.
+
+    homes remembers the module of every function that was found, harmless the calls (with their frame) of functions that
+    are seen, have nothing to do with a training step, and hand nothing on that they are given.
+    """
+
+    def __init__(
+        self,
+        facts: "Facts",
+        klass: "tuple[Facts, ClassDef] | None",
+        is_wanted: "Callable[[Facts, FunctionDef], bool]",
+    ) -> None:
+        self._facts = facts
+        self._klass = klass
+        self._is_wanted = is_wanted
+        self.homes: dict[Owner, Facts] = {}
+        self.harmless: set[tuple[int, int]] = set()
+        # The last frames that were asked about, for they seldom change from call to call.
+        self._frames: tuple[Frame, ...] = ()
+        self._homes: tuple[Facts, ...] = ()
+
+    def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | None:
+        """The callee of a call step, if its function is in sight and wanted."""
+        if not isinstance(step.node, Call):
+            return None
+        found = self._find(step.node, step.frame, frames, MOST_HOPS)
+        if found is None:
+            return None
+        home, function, me = found
+        if not self._is_wanted(home, function):
+            if keeps(home, function, step.node, has_self=me is not None):
+                self.harmless.add((id(step.node), step.frame))
+            return None
+        if home.index.is_generator(function):
+            return None
+        self.homes[function] = home
+        passed = bind(function, step.node, has_self=me is not None)
+        if me is not None and function.parameters:
+            passed[function.parameters[0].name] = me
+        module = "" if home is self._facts else home.path
+        return Callee(function, tuple(passed.items()), module)
+
+    def function(self, call: Call, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, FunctionDef] | None":
+        """The function in sight that a call of some frame runs, whether or not it is wanted in the graph."""
+        found = self._find(call, number, frames, MOST_HOPS)
+        return found[:2] if found is not None else None
+
+    def home(self, frames: tuple[Frame, ...], number: int) -> "Facts":
+        """The module of a frame's function."""
+        return self.homes.get(frames[number].function, self._facts)
+
+    def activation(self, frames: tuple[Frame, ...], number: int) -> Activation:
+        """The frame as a place where expressions are evaluated."""
+        if frames is not self._frames:
+            self._frames, self._homes = frames, tuple(self.home(frames, n) for n in range(len(frames)))
+        return Activation(frames, self._homes, number)
+
+    def _find(
+        self, call: Call, number: int, frames: tuple[Frame, ...], hops: int
+    ) -> "tuple[Facts, FunctionDef, Expr | None] | None":
+        func, home = call.func, self.home(frames, number)
+        if isinstance(func, Attribute):
+            found = self._method(func, number, frames)
+            if found is not None:
+                return found
+        named = _named(home, func)
+        if named is not None:
+            return (*named, None)
+        passed = self._passed_function(func, number, frames, hops)
+        if passed is not None:
+            return passed
+        klass = self.klass_of(func, number, frames)
+        called = method(*klass, "__call__") if klass is not None else None
+        return (*called, func) if called is not None else None
+
+    def _method(
+        self, func: Attribute, number: int, frames: tuple[Frame, ...]
+    ) -> "tuple[Facts, FunctionDef, Expr | None] | None":
+        value, home = func.value, self.home(frames, number)
+        if isinstance(value, Call) and isinstance(value.func, Name) and value.func.id == "super":
+            klass, me = self._klass_of_self(number, frames), _some_self(frames[number].function)
+            here = home.index.klass(func)
+            found = method(*klass, func.attr, after=here) if klass is not None and here is not None else None
+            return (*found, me) if found is not None else None
+        klass = self.klass_of(value, number, frames)
+        if klass is None or SCALER_CLASSES.intersection(base_names(*klass)):
+            return None
+        if self._may_be_scaler(value, number, frames):
+            return None
+        found = method(*klass, func.attr)
+        if found is None:
+            return None
+        is_static = any(isinstance(d, Name) and d.id == "staticmethod" for d in found[1].decorators)
+        return (*found, None if is_static else value)
+
+    def _may_be_scaler(self, value: Expr, number: int, frames: tuple[Frame, ...]) -> bool:
+        """Whether an object is a torch scaler on some path, so that its class in sight only stands in for one."""
+        found = Origins().of(self.home(frames, number), value, self.activation(frames, number))
+        calls = ((origin.facts, origin.expr.func) for origin in found if isinstance(origin.expr, Call))
+        return any(SCALER_CLASSES.intersection(facts.names.meaning(func).names) for facts, func in calls)
+
+    def _passed_function(
+        self, func: Expr, number: int, frames: tuple[Frame, ...], hops: int
+    ) -> "tuple[Facts, FunctionDef, Expr | None] | None":
+        """A function that was handed in as an argument."""
+        if not isinstance(func, Name) or not hops:
+            return None
+        for passing in frames[number].passed:
+            if passing.parameter.name == func.id and isinstance(passing.value, Name | Attribute):
+                named = _named(self.home(frames, passing.frame), passing.value)
+                if named is not None:
+                    return (*named, None)
+                return self._passed_function(passing.value, passing.frame, frames, hops - 1)
+        return None
+
+    def klass_of(self, expr: Expr, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
+        """The class of an object that a frame sees."""
+        if isinstance(expr, Name) and _is_self(frames[number].function, expr.id):
+            klass = self._klass_of_self(number, frames)
+            if klass is not None:
+                return klass
+        return klass_of(self.home(frames, number), expr, self.activation(frames, number))
+
+    def _klass_of_self(self, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
+        frame, home = frames[number], self.home(frames, number)
+        static = home.index.parents.get(frame.function)
+        own = (home, static) if isinstance(static, ClassDef) else None
+        if number == 0:
+            return self._klass or own
+        first = frame.function.parameters[:1] if isinstance(frame.function, FunctionDef) else ()
+        for passing in frame.passed:
+            if first and passing.parameter is first[0] and isinstance(passing.value, Name):
+                if _is_self(frames[passing.frame].function, passing.value.id):
+                    return self._klass_of_self(passing.frame, frames) or own
+                return self.klass_of(passing.value, passing.frame, frames) or own
+        return own
+
+
+def _named(home: "Facts", func: Node) -> "tuple[Facts, FunctionDef] | None":
+    name = home.names.canonical(func)
+    found = home.definition(name) if name is not None else None
+    if found is None or not isinstance(found[1], FunctionDef):
+        return None
+    return found[0], found[1]
+
+
+def _is_self(function: Owner, name: str) -> bool:
+    return isinstance(function, FunctionDef) and bool(function.parameters) and function.parameters[0].name == name
+
+
+def _some_self(function: Owner) -> Expr | None:
+    """An expression for self in a method: any mention of it."""
+    if not isinstance(function, FunctionDef) or not function.parameters:
+        return None
+    me = function.parameters[0].name
+    return next((node for node in walk(function) if isinstance(node, Name) and node.id == me), None)

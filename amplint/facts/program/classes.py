@@ -1,0 +1,119 @@
+"""Classes as a program sees them: bases across files, methods by lookup order, what is assigned to attributes of self.
+
+Knows nothing of what an instance is for.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from amplint.model.tree import AnnAssign, Assign, Attribute, ClassDef, Expr, FunctionDef, Name, Node, Tuple
+from amplint.model.walks import walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+MOST_BASES = 12
+
+
+def lookup_order(facts: "Facts", klass: ClassDef) -> tuple["tuple[Facts, ClassDef]", ...]:
+    """The class and the bases of it that are seen, depth first from left to right."""
+    found: list[tuple[Facts, ClassDef]] = []
+    pending = [(facts, klass)]
+    while pending and len(found) < MOST_BASES:
+        owner, current = pending.pop(0)
+        if any(current is known for _, known in found):
+            continue
+        found.append((owner, current))
+        bases = [base for base in (_base(owner, b.value) for b in current.bases) if base is not None]
+        pending[:0] = bases
+    return tuple(found)
+
+
+def base_names(facts: "Facts", klass: ClassDef) -> Iterator[str]:
+    """The dotted names of all bases, seen or not."""
+    for owner, current in lookup_order(facts, klass):
+        for base in current.bases:
+            if base.name is None:
+                yield from owner.names.meaning(base.value).names
+
+
+def method(
+    facts: "Facts", klass: ClassDef, name: str, after: ClassDef | None = None
+) -> "tuple[Facts, FunctionDef] | None":
+    """The function that a method name finds; after: only behind this class in the lookup order, as `super()` does."""
+    order = lookup_order(facts, klass)
+    if after is not None:
+        places = [place for place, (_, known) in enumerate(order) if known is after]
+        order = order[places[0] + 1 :] if places else ()
+    for owner, current in order:
+        for statement in reversed(current.body):
+            if isinstance(statement, FunctionDef) and statement.name == name:
+                return owner, statement
+    return None
+
+
+def assigned(facts: "Facts", klass: ClassDef, attribute: str) -> "Iterator[tuple[Facts, Expr | None]]":
+    """What methods of the class and its bases, or their class bodies, assign to an attribute of the instance.
+
+    None where the value cannot be told (unpacking, augmented assignment).
+    """
+    for owner, current in lookup_order(facts, klass):
+        for value in owner.attributes(current).get(attribute, ()):
+            yield owner, value
+
+
+def attribute_values(klass: ClassDef) -> dict[str, list[Expr | None]]:
+    """All that the methods of one class assign to attributes of their first parameter, and its class variables."""
+    found: dict[str, list[Expr | None]] = {}
+    for statement in klass.body:
+        if isinstance(statement, Assign | AnnAssign):
+            for target, value in _targets(statement):
+                if isinstance(target, Name) and value is not None:
+                    found.setdefault(target.id, []).append(value)
+        if not isinstance(statement, FunctionDef) or not statement.parameters:
+            continue
+        me = statement.parameters[0].name
+        for node in walk(statement):
+            if isinstance(node, Assign | AnnAssign):
+                for target, value in _targets(node):
+                    if isinstance(target, Attribute) and isinstance(target.value, Name) and target.value.id == me:
+                        found.setdefault(target.attr, []).append(value)
+    return found
+
+
+def _targets(statement: Assign | AnnAssign) -> Iterator[tuple[Node, Expr | None]]:
+    if isinstance(statement, AnnAssign):
+        if statement.value is not None:
+            yield statement.target, statement.value
+        return
+    for target in statement.targets:
+        if not isinstance(target, Tuple):
+            yield target, statement.value
+            continue
+        parts = statement.value.elts if isinstance(statement.value, Tuple) else ()
+        is_parallel = len(parts) == len(target.elts)
+        for place, element in enumerate(target.elts):
+            yield element, parts[place] if is_parallel else None
+
+
+def _base(owner: "Facts", base: Expr) -> "tuple[Facts, ClassDef] | None":
+    for name in owner.names.meaning(base).names:
+        found = owner.definition(name)
+        if found is not None and isinstance(found[1], ClassDef):
+            return found[0], found[1]
+    return None
+
+
+def class_of_self(facts: "Facts", name: Name) -> "tuple[Facts, ClassDef] | None":
+    """The class whose method calls its first parameter by a name, so that the name is an instance of it."""
+    bindings = facts.names.lookup(name.id, name)
+    for binding in bindings:
+        function = binding.scope
+        if binding.kind != "parameter" or not isinstance(function, FunctionDef):
+            return None
+        klass = facts.index.parents.get(function)
+        is_first = function.parameters and function.parameters[0] is binding.node
+        if not isinstance(klass, ClassDef) or not is_first:
+            return None
+        return facts, klass
+    return None

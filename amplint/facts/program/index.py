@@ -1,0 +1,214 @@
+"""Where each node of a module stands: parents, statements, functions, loops, definitions; knows nothing of meaning."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from amplint.model.span import Span
+from amplint.model.tree import (
+    AnnAssign,
+    Assign,
+    AugAssign,
+    Block,
+    Call,
+    ClassDef,
+    Comprehension,
+    Delete,
+    ExceptHandler,
+    For,
+    FunctionDef,
+    Generator,
+    If,
+    Lambda,
+    List,
+    Match,
+    MatchCase,
+    Module,
+    NamedExpr,
+    Node,
+    Stmt,
+    Try,
+    Tuple,
+    While,
+    With,
+    WithItem,
+    Yield,
+)
+from amplint.model.walks import children, own_nodes
+
+Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
+_STATEMENTS: tuple[type[Node], ...] = Stmt.__args__
+_DEFINITIONS = frozenset({FunctionDef, ClassDef})
+_SCOPES = frozenset({FunctionDef, ClassDef, Lambda, Comprehension})
+_BLOCK_HOLDERS = (If, For, While, With, Try, ExceptHandler, MatchCase, FunctionDef, ClassDef)
+
+
+class Index:
+    """The shape of one module, indexed once.
+
+    definitions maps the name of a function or class, qualified by the definitions around it (`Trainer.step`,
+    `main.closure`), to the last definition of that name.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.parents: dict[Node, Node] = {}
+        self.definitions: dict[str, FunctionDef | ClassDef] = {}
+        self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
+        self._scopes: dict[Node, Scope] = {module: module}
+        self._generators: dict[FunctionDef, bool] = {}
+        scopes, parents = self._scopes, self.parents
+        nodes: list[Node] = []
+        stack: list[Node] = [module]
+        while stack:  # once for every node of a tree, so nothing is asked twice and no class is built here
+            node = stack.pop()
+            nodes.append(node)
+            below = children(node)
+            kind = type(node)
+            scope = scopes[node]
+            if kind in _SCOPES:
+                if kind in _DEFINITIONS:
+                    self._define(node, scope)  # type: ignore[arg-type]  # mypy does not narrow by a set of classes
+                for child in below:
+                    parents[child] = node
+                    scopes[child] = node if _is_evaluated_inside(child, node) else scope  # type: ignore[assignment]
+            else:
+                for child in below:
+                    parents[child] = node
+                    scopes[child] = scope
+            stack += below[::-1]
+        self.nodes = tuple(nodes)
+
+    def _define(self, node: FunctionDef | ClassDef, scope: Scope) -> None:
+        around = self.qualified_names.get(scope) if isinstance(scope, FunctionDef | ClassDef) else None
+        qualified = node.name if around is None else f"{around}.{node.name}"
+        self.definitions[qualified] = node
+        self.qualified_names[node] = qualified
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """Every call, in source order of where it starts (an outer call before those in its arguments)."""
+        return tuple(node for node in self.nodes if isinstance(node, Call))
+
+    @cached_property
+    def functions(self) -> tuple[FunctionDef, ...]:
+        """Every function and method, nested ones too, in source order."""
+        return tuple(node for node in self.nodes if isinstance(node, FunctionDef))
+
+    def is_generator(self, function: FunctionDef) -> bool:
+        """Whether a call of a function of this module runs nothing yet."""
+        if function not in self._generators:
+            self._generators[function] = any(isinstance(node, Yield) for node in own_nodes(function))
+        return self._generators[function]
+
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """The nodes around a node, from the innermost outwards, the module last."""
+        parent = self.parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self.parents.get(parent)
+
+    def statement(self, node: Node) -> Stmt:
+        """The innermost statement that holds a node, or the node itself. Raises LookupError for a module."""
+        current: Node | None = node
+        while current is not None and not isinstance(current, _STATEMENTS):
+            current = self.parents.get(current)
+        if current is None:
+            raise LookupError("a module is in no statement")
+        return current  # type: ignore[return-value]  # mypy does not narrow by a tuple of classes
+
+    def function(self, node: Node) -> FunctionDef | Lambda | None:
+        """The innermost function whose body holds the node; None at module and class level."""
+        scope = self.scope(node)
+        while not isinstance(scope, FunctionDef | Lambda | Module | ClassDef):
+            scope = self.scope(scope)
+        return scope if isinstance(scope, FunctionDef | Lambda) else None
+
+    def klass(self, node: Node) -> ClassDef | None:
+        """The innermost class around a node."""
+        return next((outer for outer in self.ancestors(node) if isinstance(outer, ClassDef)), None)
+
+    def scope(self, node: Node) -> Scope:
+        """The scope in which a node is evaluated: decorators, defaults and bases belong to the scope outside."""
+        return self._scopes[node]
+
+    def loops(self, node: Node) -> tuple[For | While, ...]:
+        """The loops of the node's own function whose body holds it, innermost first."""
+        found: list[For | While] = []
+        child = node
+        for outer in self.ancestors(node):
+            if isinstance(outer, FunctionDef | ClassDef | Lambda):
+                break
+            if isinstance(outer, For | While) and child in outer.body:
+                found.append(outer)
+            child = outer
+        return tuple(found)
+
+    def block(self, statement: Stmt) -> tuple[Node, Block]:
+        """The node that holds a statement and the one of its blocks in which the statement stands."""
+        holder = self.parents[statement]
+        for name in ("body", "orelse", "finalbody"):
+            block: Block = getattr(holder, name, ())
+            if isinstance(block, tuple) and statement in block:
+                return holder, block
+        raise LookupError("a statement outside every block")
+
+    def is_target(self, node: Node) -> bool:
+        """Whether something is bound to a name or an attribute where it stands, in a pair or alone, or deleted."""
+        match self.parents.get(node):
+            case Assign() as around:
+                return node in around.targets
+            case AugAssign() | AnnAssign() | For() | Generator() | NamedExpr() | WithItem() as around:
+                return around.target is node
+            case Tuple() | List() as around:
+                return self.is_target(around)
+            case around:
+                return isinstance(around, Delete)
+
+    def innermost(self, span: Span) -> Node:
+        """The smallest node that covers a span."""
+        node: Node = self.module
+        while True:
+            inner = next((child for child in _with_decorators(node) if child.span.contains(span)), None)
+            if inner is None:
+                return node
+            node = inner
+
+    def statement_span(self, span: Span) -> Span:
+        """The lines on which a comment may speak for a span: its statement, without the blocks that it introduces.
+
+        A decorator has lines of its own.
+        """
+        node = self.innermost(span)
+        if isinstance(node, Module):
+            return span
+        statement = self.statement(node)
+        decorators = statement.decorators if isinstance(statement, FunctionDef | ClassDef) else ()
+        return next((d.span for d in decorators if d.span.contains(span)), header_span(statement))
+
+
+def _with_decorators(node: Node) -> Iterator[Node]:
+    """The nodes below a node, with the decorators of definitions, which stand before the definition's own span."""
+    for child in children(node):
+        if isinstance(child, FunctionDef | ClassDef):
+            yield from child.decorators
+        yield child
+
+
+def _is_evaluated_inside(child: Node, parent: Node) -> bool:
+    if isinstance(parent, FunctionDef | ClassDef):
+        return isinstance(child, _STATEMENTS)
+    return not isinstance(parent, Lambda) or child is parent.body
+
+
+def header_span(statement: Stmt) -> Span:
+    """A statement without its blocks: for a compound one, from its keyword to the last expression of its header."""
+    if not isinstance(statement, (*_BLOCK_HOLDERS, Match)):
+        return statement.span
+    ends = [statement.span.start]
+    if isinstance(statement, FunctionDef | ClassDef):
+        ends.append(statement.name_span.end)
+    for child in children(statement):
+        is_decorator = isinstance(statement, FunctionDef | ClassDef) and child in statement.decorators
+        if not isinstance(child, (*_STATEMENTS, ExceptHandler, MatchCase)) and not is_decorator:
+            ends.append(child.span.end)
+    return Span(*statement.span.start, *max(ends))

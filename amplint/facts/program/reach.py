@@ -1,0 +1,53 @@
+"""Everything that runs when a stretch of program runs: its own nodes, and those of the functions that it calls.
+
+Refuses to know what is skipped by branches.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.model.tree import Call, ClassDef, For, FunctionDef, Lambda, Node, While
+from amplint.model.walks import children
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+_DEPTH = 5
+_DEFINITIONS = (FunctionDef, ClassDef, Lambda)
+_LOOPS = (For, While)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A node that runs. via are the calls that lead to it, outermost first; is_looped: a loop on the way repeats it."""
+
+    facts: "Facts"
+    node: Node
+    via: tuple[Call, ...] = ()
+    is_looped: bool = False
+
+
+def reached(
+    facts: "Facts", roots: Iterable[Node], depth: int = _DEPTH, *, kind: type[Node] | tuple[type[Node], ...] = Node
+) -> Iterator[Reached]:
+    """The nodes of a kind, or of several, below some nodes, in source order, each call followed by what it runs.
+
+    Functions that are only defined there are left out; generators are not followed, for they run later.
+    """
+    nothing: frozenset[FunctionDef] = frozenset()
+    start: tuple[tuple[Call, ...], bool, int, frozenset[FunctionDef]] = ((), False, depth, nothing)
+    stack = [(facts, root, *start) for root in reversed(list(roots))]
+    while stack:
+        home, node, via, looped, left, seen = stack.pop()
+        if isinstance(node, _DEFINITIONS):
+            continue
+        if isinstance(node, kind):
+            yield Reached(home, node, via, looped)
+        inner = looped or isinstance(node, _LOOPS)
+        stack += [(home, child, via, inner, left, seen) for child in reversed(children(node))]
+        callee = home.targets.function(node) if left and isinstance(node, Call) else None
+        if callee is not None and callee[1] not in seen and not callee[0].index.is_generator(callee[1]):
+            owner, function = callee
+            path, behind = (*via, node) if isinstance(node, Call) else via, seen | {function}
+            stack += [(owner, each, path, looped, left - 1, behind) for each in reversed(function.body)]

@@ -1,0 +1,288 @@
+"""Which defect each misstep of a module is: one kind, one place, the places that explain it; duplicates are merged.
+
+Says what is wrong and where; severity, wording and repair are the rules'.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.facts.protocol.forgotten import forgotten, is_stepped_elsewhere
+from amplint.facts.protocol.gradients import Handling
+from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
+from amplint.facts.protocol.reader import Misstep
+from amplint.facts.protocol.readings import Reading
+from amplint.facts.protocol.told import is_told, is_waited_for
+from amplint.flow.graph import Step
+from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
+from amplint.knowledge.state import Error
+from amplint.model.tree import Attribute, Call
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+BACKWARDS = (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
+# After these a path goes on in a state that no reader of the program would expect, and meets further errors.
+EXPLAINING = frozenset({Reason.UPDATE_BEFORE_STEP, Reason.UPDATE_AMONG_BACKWARDS, Reason.UNSCALE_AMONG_BACKWARDS})
+
+
+@dataclass
+class Defects:
+    """The defects of one module's roots."""
+
+    facts: "Facts"
+    found: dict[DefectKind, list[Defect]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        seen: set[tuple[DefectKind, str, object]] = set()
+        for reading in self.facts.protocol:
+            for defect in _Judge(reading).defects():
+                key = (defect.kind, defect.home.path, defect.place.span)
+                if key not in seen:
+                    seen.add(key)
+                    self.found.setdefault(defect.kind, []).append(defect)
+
+    def of(self, kind: DefectKind) -> list[Defect]:
+        """The defects of one kind."""
+        return self.found.get(kind, [])
+
+
+class _Judge:
+    """Says of each misstep of one reading which defect it is."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.scene = reading.scene
+        self.reasons = {misstep.error.reason for misstep in reading.missteps}
+
+    def defects(self) -> Iterator[Defect]:
+        moot = {
+            (misstep.error.optimizer, reason)
+            for misstep in self.reading.missteps
+            if misstep.error.reason in EXPLAINING
+            for reason in CONSEQUENCES[misstep.error.reason].moot - EXPLAINING
+        }
+        for misstep in self.reading.missteps:
+            found = self._defect(misstep) if (misstep.error.optimizer, misstep.error.reason) not in moot else None
+            if found is not None:
+                yield found
+        yield from self._dropped()
+        yield from self._beside_chosen()
+        if Reason.UPDATE_WITHOUT_RECORD not in self.reasons:
+            yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for step in forgotten(self.reading))
+
+    def _defect(self, misstep: Misstep) -> Defect | None:
+        error = misstep.error
+        site = error.site
+        assert isinstance(site, Step)
+        because = tuple((kind, step) for kind, step in error.because if isinstance(step, Step))
+        match error.reason:
+            case Reason.CLIP_SCALED | Reason.READ_SCALED:
+                return self._look(site, error, because)
+            case Reason.CLIP_PARTLY_SCALED:
+                return self._at(DefectKind.OTHER_SCALER, self.shown(site), error, because)
+            case Reason.CLIP_BEFORE_BACKWARD | Reason.CLIP_AFTER_STEP:
+                if self.reading.sets_gradients:
+                    return None
+                return self._at(DefectKind.CLIP_OUTSIDE, self.shown(site), error, because)
+            case Reason.NO_UPDATE:
+                return self._no_update(misstep, because)
+            case Reason.UNSCALE_AFTER_STEP:
+                is_next = misstep.before.optimizer(error.optimizer).gradients is not Gradients.SPENT
+                if is_next:
+                    return self._no_update(misstep, because)
+                return self._at(DefectKind.REPEATED_UNSCALE, site, error, because)
+            case Reason.UNSCALE_TWICE:
+                return self._unscaled_twice(misstep, because)
+            case Reason.UPDATE_WITHOUT_RECORD:
+                # What looked for infs in gradients that are not there met some on other paths.
+                if misstep.before.scaler(error.scaler).stages:
+                    return None
+                return self._update_without_record(error, because)
+            case _:
+                return self._mixed(misstep, because)
+
+    def _mixed(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
+        error, site = misstep.error, misstep.error.site
+        assert isinstance(site, Step)
+        optimizer = misstep.before.optimizer(error.optimizer)
+        match error.reason:
+            case Reason.UPDATE_BEFORE_STEP | Reason.UPDATE_AMONG_BACKWARDS:
+                update = misstep.before.scaler(error.scaler).update_site
+                cause = update if isinstance(update, Step) else site
+                if self._sets_scale(cause):
+                    return None
+                is_micro = error.reason is Reason.UPDATE_AMONG_BACKWARDS or self._is_boundary_missing(cause)
+                kind = DefectKind.MICRO_UPDATE if is_micro else DefectKind.MISPLACED_UPDATE
+                return self._at(kind, cause, error, because, after=site)
+            case Reason.STEP_AROUND | Reason.STEP_AROUND_UNSCALED:
+                if self.reading.considers_scale(site):
+                    return None
+                return self._at(DefectKind.STEP_AROUND, site, error, because)
+            case Reason.UNSCALED_BACKWARD:
+                cause = optimizer.cause_site if isinstance(optimizer.cause_site, Step) else site
+                backwards = [step for kind, step in because if kind in BACKWARDS]
+                backward = cause if _is_backward(cause) else (backwards or [site])[0]
+                return self._at(DefectKind.UNSCALED_BACKWARD, backward, error, because, after=site)
+            case Reason.UNSCALE_AMONG_BACKWARDS:
+                unscaled = [step for kind, step in because if kind is EventKind.UNSCALE]
+                return self._at(DefectKind.MICRO_UNSCALE, (unscaled or [site])[0], error, because, after=site)
+            case Reason.DIVIDED_TWICE:
+                return self._at(DefectKind.REPEATED_UNSCALE, site, error, because)
+            case Reason.OTHER_SCALER:
+                return self._at(DefectKind.OTHER_SCALER, site, error, because)
+            case Reason.ZERO_BEFORE_STEP:
+                # Where the step finds gradients on other paths, the zero_grad is some earlier round's.
+                met = self.reading.reader.met.get((site, error.optimizer), set())
+                if met & {Gradients.SCALED, Gradients.UNSCALED, Gradients.PLAIN}:
+                    return None
+                zeros = [step for kind, step in because if kind is EventKind.ZERO]
+                return self._at(DefectKind.ZERO_BEFORE_STEP, (zeros or [site])[0], error, because, after=site)
+            case _:
+                return None
+
+    def _sets_scale(self, update: Step) -> bool:
+        """Whether an update gives the scale a value, now and then: no part of the rounds."""
+        return any(happening.kind is EventKind.SET_SCALE for happening in self.reading.events.of(update))
+
+    def _at(
+        self,
+        kind: DefectKind,
+        site: Step,
+        error: Error | None,
+        because: tuple[tuple[EventKind, Step], ...],
+        after: Step | None = None,
+    ) -> Defect:
+        others = tuple((k, step) for k, step in because if step != site)
+        return Defect(kind, self.reading, site, error, others, after if after != site else None)
+
+    def _look(self, site: Step, error: Error, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
+        handlings = {happening.handling for happening in self.reading.events.of(site)}
+        kind = DefectKind.CLIP_SCALED if Handling.CLIP in handlings else DefectKind.READ_SCALED
+        if self.reading.considers_scale(site):
+            return None
+        shown = self.shown(site)
+        return self._at(kind, shown, error, because, after=self._next_unscale(shown))
+
+    def _next_unscale(self, site: Step) -> Step | None:
+        """The next step in the same function, which unscales too late."""
+        steps = list(self.reading.steps_of(EventKind.STEP, EventKind.UNSCALE))
+        behind = [step for step in steps if step.frame == site.frame and step.node.span > site.node.span]
+        return min(behind, key=lambda step: step.node.span, default=None)
+
+    def _no_update(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
+        steps = [step for kind, step in because if kind is EventKind.STEP]
+        site = misstep.error.site
+        assert isinstance(site, Step)
+        step = (steps or [site])[0]
+        if is_waited_for(self.reading, step):
+            return None
+        return self._at(DefectKind.NO_UPDATE, step, misstep.error, because, after=site)
+
+    def _unscaled_twice(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
+        if misstep.is_of_plain_gradients:  # A path without the scaler's backward is one without the scaler.
+            return None
+        error, site = misstep.error, misstep.error.site
+        assert isinstance(site, Step)
+        first = next((step for kind, step in because if kind is EventKind.UNSCALE), site)
+        gradients = misstep.before.optimizer(error.optimizer).gradients
+        if gradients is Gradients.UNSCALED and first != site:
+            return self._at(DefectKind.REPEATED_UNSCALE, site, error, because)
+        if self._is_boundary_missing(first):
+            return self._at(DefectKind.MICRO_UNSCALE, first, error, because)
+        skipped = self._guarded_step(first)
+        kind = DefectKind.SKIPPED_STEP if skipped is not None else DefectKind.REPEATED_UNSCALE
+        if kind is DefectKind.REPEATED_UNSCALE and gradients is not Gradients.UNSCALED:
+            kind = DefectKind.MICRO_UNSCALE
+        return self._at(kind, first, error, because, after=skipped)
+
+    def _guarded_step(self, unscale: Step) -> Step | None:
+        """A step of the scaler under a condition that the unscale_ is not under."""
+        own = {(id(guard.test), guard.is_true) for guard in self.reading.guards.of(unscale)}
+        for step in self.reading.steps_of(EventKind.STEP):
+            if any((id(guard.test), guard.is_true) not in own for guard in self.reading.guards.of(step)):
+                return step
+        return None
+
+    def _is_boundary_missing(self, step: Step) -> bool:
+        """Whether the optimizer steps at group boundaries only, and this step does not wait for them.
+
+        What stands behind the loop of the micro-batches serves the tail, and waits for nothing.
+        """
+        own = {id(guard.test) for guard, _ in self.reading.guards.boundaries(step)}
+        around = loop_around(self.scene, step)
+        for other in self.reading.steps_of(EventKind.STEP):
+            if around is None or common_loop(self.scene, step, other) is not around:
+                continue
+            asked = [guard for guard, _ in self.reading.guards.boundaries(other)]
+            is_here = any(loop_around(self.scene, replace(step, node=g.test, frame=g.frame)) is around for g in asked)
+            if is_here and not any(id(guard.test) in own for guard in asked):
+                return True
+        return False
+
+    def _update_without_record(self, error: Error, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
+        site = error.site
+        assert isinstance(site, Step)
+        if Reason.STEP_AROUND in self.reasons or Reason.STEP_AROUND_UNSCALED in self.reasons:
+            return None
+        if any(is_told(self.reading, site, step) for step in self.reading.steps_of(EventKind.STEP)):
+            return None
+        if self._is_boundary_missing(site):
+            return self._at(DefectKind.MICRO_UPDATE, site, error, because)
+        if not any(self.reading.steps_of(EventKind.STEP, scaler=error.scaler)):
+            if is_stepped_elsewhere(self.reading, site):
+                return None
+            return self._at(DefectKind.NEVER_STEPPED, site, error, because)
+        return self._at(DefectKind.MISPLACED_UPDATE, site, error, because)
+
+    def _dropped(self) -> Iterator[Defect]:
+        """zero_grad of every micro-batch where the optimizer steps at group boundaries."""
+        for zero, step in self.reading.reader.dropped:
+            own = {id(guard.test) for guard, _ in self.reading.guards.boundaries(zero)}
+            asked = [guard for guard, _ in self.reading.guards.boundaries(step)]
+            if asked and not any(id(guard.test) in own for guard in asked):
+                # A zero_grad in an outer loop, once an epoch, only drops what the last group left over.
+                loop = common_loop(self.scene, zero, step)
+                counted = {id(loop_around(self.scene, Step(step.kind, guard.test, guard.frame))) for guard in asked}
+                if loop is not None and id(loop) in counted and not self._is_exceptional(zero, step):
+                    yield Defect(DefectKind.MICRO_ZERO, self.reading, zero, None, (), step)
+
+    def _beside_chosen(self) -> Iterator[Defect]:
+        """An update in every turn of a loop that steps those optimizers alone whose group is complete."""
+        guards = self.reading.guards
+        for update in self.reading.steps_of(EventKind.UPDATE):
+            if any(guard.frame == update.frame for guard in guards.of(update)):
+                continue
+            for step in self.reading.steps_of(EventKind.STEP):
+                chosen = any(guards.is_choice(guard) for guard, _ in guards.boundaries(step))
+                if chosen and common_loop(self.scene, update, step) is not None:
+                    yield Defect(DefectKind.MICRO_UPDATE, self.reading, update, None, (), step)
+                    break
+
+    def _is_exceptional(self, zero: Step, step: Step) -> bool:
+        """A zero_grad under a condition of its own: a batch that is given up on purpose."""
+        others = {(id(guard.test), guard.is_true) for guard in self.reading.guards.of(step)}
+        return any((id(guard.test), guard.is_true) not in others for guard in self.reading.guards.of(zero))
+
+    def shown(self, site: Step) -> Step:
+        """The call to show for what a helper does to gradients: the one in a function that deals with the scaler."""
+        for step in ways_up(self.scene, site):
+            if self._deals_with_scaler(step.frame):
+                return step
+        return site
+
+    def _deals_with_scaler(self, frame: int) -> bool:
+        function = self.scene.frames[frame].function
+        return any(
+            self.scene.frames[step.frame].function is function
+            for step in self.reading.steps_of(
+                None, EventKind.SCALE, EventKind.STEP, EventKind.UNSCALE, EventKind.UPDATE
+            )
+        )
+
+
+def _is_backward(step: Step) -> bool:
+    func = step.node.func if isinstance(step.node, Call) else None
+    return isinstance(func, Attribute) and func.attr == "backward"

@@ -1,0 +1,271 @@
+"""What each step of a scene means to the protocol, as far as the step itself tells: calls of scalers and optimizers,
+backwards, clips and reads of gradients, escapes to functions that are not seen.
+
+Knows nothing of paths: whether a loss was scaled before its backward is for the reader to say.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from amplint.facts.program.escapes import TOUCHING, is_harmless
+from amplint.facts.protocol.bound import is_bound_to
+from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
+from amplint.facts.protocol.roles import Roles, parameter_sources
+from amplint.facts.protocol.scene import Scene, is_known_place
+from amplint.flow.graph import Step, StepKind
+from amplint.flow.terms import Term
+from amplint.knowledge.protocol import EventKind
+from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS
+from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Lambda, Name, Node, Unary, WithItem
+from amplint.model.walks import is_none, last_name, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One event of a step. loss: the expression that runs backward, where that is what happens.
+
+    optimizers of None: nobody can tell whose gradients. kind is None for a backward whose loss decides.
+    """
+
+    kind: EventKind | None
+    scaler: Term | None = None
+    optimizers: tuple[Term, ...] | None = None
+    loss: Expr | None = None
+    handling: Handling | None = None
+
+    def without_scaler(self) -> "Happening":
+        """What the call does where its scaler is disabled."""
+        kind = EventKind.DIRECT_STEP if self.kind is EventKind.STEP else EventKind.SCALE
+        return replace(self, kind=kind, scaler=None)
+
+
+@dataclass
+class Events:
+    """The events of a scene's steps."""
+
+    scene: Scene
+    roles: Roles
+    _found: dict[Step, tuple[Happening, ...]] = field(default_factory=dict)
+
+    def of(self, step: Step) -> tuple[Happening, ...]:
+        """What a step does, in order."""
+        if step not in self._found:
+            self._found[step] = tuple(self._events(step))
+        return self._found[step]
+
+    @cached_property
+    def sole(self) -> Term | None:
+        """The only optimizer of the scene, where there is one alone and it stands for itself."""
+        optimizers = list(self.roles.optimizers.values())
+        return optimizers[0].place if len(optimizers) == 1 and not optimizers[0].is_element else None
+
+    @property
+    def has_step(self) -> bool:
+        """Whether an optimizer steps by itself."""
+        return any(
+            happening.kind is EventKind.DIRECT_STEP for step, _ in self.scene.calls for happening in self.of(step)
+        )
+
+    def _events(self, step: Step) -> Iterator[Happening]:
+        match step.kind, step.node:
+            case StepKind.CALL, Call() as call:
+                yield from self._call(call, step.frame)
+            case StepKind.OPEN, Call(func=Attribute(attr="zero_grad" | "step") as func) as call:
+                # An optimizer of the project's own may hand it on to one inside.
+                optimizer = self.roles.optimizer(self.scene.place(func.value, step.frame))
+                if optimizer is not None:
+                    yield from self._optimizer_call(func.attr, call, optimizer)
+            case StepKind.BIND, WithItem(context=Call() as call):
+                if last_name(call.func) == "scale_loss":
+                    yield Happening(EventKind.FORGET)
+            case StepKind.BIND, node:
+                yield from self._assignment(node, step.frame)
+            case _:
+                pass
+
+    def _assignment(self, node: Node, frame: int) -> Iterator[Happening]:
+        handling = assignment_handling(node)
+        if handling is not None:
+            yield Happening(_KINDS[handling], None, self.owners(node, frame), handling=handling)
+        value = getattr(node, "value", None)
+        targets = getattr(node, "targets", ()) or ((node.target,) if hasattr(node, "target") else ())
+        if isinstance(value, Call):
+            for target in targets:
+                place = self.scene.place(target, frame)
+                if place in self.roles.scalers:
+                    yield Happening(EventKind.CREATE, place)
+                elif place in self.roles.optimizers:
+                    yield Happening(EventKind.ZERO, None, (place,))
+
+    def _call(self, call: Call, frame: int) -> Iterator[Happening]:
+        func = call.func
+        place = self.scene.place(func.value, frame) if isinstance(func, Attribute) else None
+        if isinstance(func, Attribute) and place in self.roles.scalers:
+            yield from self._scaler_call(func.attr, call, place, frame)
+        elif isinstance(func, Attribute) and (optimizer := self.roles.optimizer(place)) is not None:
+            if place == optimizer or not self._is_handed_on(optimizer, frame):
+                yield from self._optimizer_call(func.attr, call, optimizer)
+        elif isinstance(func, Attribute) and func.attr == "zero_grad":
+            yield Happening(EventKind.ZERO, None, self.owners(func.value, frame, is_module=True))
+        elif self._is_backward(call, frame):
+            yield from self._backward(call, frame)
+        elif _may_run_backward(last_name(func)):
+            yield Happening(EventKind.FORGET)
+        elif self.is_clip(call, frame):
+            is_measure = any(_is_infinite(argument.value) for argument in call.args)
+            handling = Handling.READ if is_measure else Handling.CLIP
+            yield Happening(_KINDS[handling], None, self.owners(call, frame), handling=handling)
+        elif (handled := call_handling(call)) is not None:
+            yield Happening(_KINDS[handled], None, self.owners(call, frame), handling=handled)
+        else:
+            yield from self._escape(call, frame)
+
+    def _is_handed_on(self, optimizer: Term, frame: int) -> bool:
+        """Whether a frame is that of a method of an optimizer, which the call of the method speaks for."""
+        activation = self.scene.frames[frame]
+        func = activation.call.func if isinstance(activation.call, Call) else None
+        return isinstance(func, Attribute) and self.scene.place(func.value, activation.parent) == optimizer
+
+    def _scaler_call(self, method: str, call: Call, scaler: Term, frame: int) -> Iterator[Happening]:
+        first = call.args[0] if call.args else None
+        match method:
+            case "scale":
+                yield Happening(EventKind.SCALE, scaler)
+            case "unscale_" | "step" if first is not None and not first.star:
+                kind = EventKind.UNSCALE if method == "unscale_" else EventKind.STEP
+                optimizer = self.scene.place(first.value, frame)
+                yield Happening(kind, scaler, (optimizer,) if optimizer in self.roles.optimizers else None)
+            case "update":
+                is_given = first is not None and not (isinstance(first.value, Constant) and first.value.value is None)
+                yield Happening(EventKind.SET_SCALE if is_given else EventKind.UPDATE, scaler)
+            case "load_state_dict" | "scale" | "get_scale" | "state_dict" | "is_enabled":
+                pass
+            case _:
+                yield Happening(EventKind.FORGET, scaler)
+
+    def _optimizer_call(self, method: str, call: Call, optimizer: Term) -> Iterator[Happening]:
+        if method == "zero_grad":
+            yield Happening(EventKind.ZERO, None, (optimizer,))
+        elif method == "step":
+            is_closed = any(not is_none(argument.value) for argument in call.args)
+            yield Happening(EventKind.FORGET if is_closed else EventKind.DIRECT_STEP, None, (optimizer,))
+        elif any(part in method for part in TOUCHING):
+            yield Happening(EventKind.FORGET, None, (optimizer,))
+
+    def _is_backward(self, call: Call, frame: int) -> bool:
+        if last_name(call.func) != "backward":
+            return False
+        return isinstance(call.func, Attribute) or self.scene.homes[frame].names.canonical(call.func) is not None
+
+    def _backward(self, call: Call, frame: int) -> Iterator[Happening]:
+        canonical = self.scene.homes[frame].names.canonical(call.func)
+        first = next((a for a in call.args if a.name in (None, "tensors")), None)
+        if canonical == "torch.autograd.backward" and first is not None:
+            yield Happening(None, loss=first.value)
+        elif isinstance(call.func, Attribute) and (first is None or _is_gradient_argument(first)):
+            yield Happening(None, loss=call.func.value)
+        else:
+            yield Happening(EventKind.FORGET)
+
+    def is_clip(self, call: Call, frame: int) -> bool:
+        """Whether a call clips the gradients of parameters that it is given."""
+        home = self.scene.homes[frame]
+        names = home.names.meaning(call.func).names
+        known = CLIP_FUNCTIONS | NORM_FUNCTIONS | frozenset(home.settings.clip_functions)
+        if names & known:
+            return True
+        last = last_name(call.func)
+        if not call.args:
+            return False
+        if last in CLIP_NAMES and (bool(names) or not isinstance(call.func, Attribute)):
+            return True
+        return "clip" in last.lower() and is_bound_to(self.scene, call, frame, known)
+
+    def owners(self, node: Node, frame: int, is_module: bool = False) -> tuple[Term, ...] | None:
+        """The optimizers whose parameters an expression is about; None where nobody can tell."""
+        if self.sole is not None:
+            return (self.sole,)
+        modules = [self.scene.place(node, frame)] if is_module and isinstance(node, Name | Attribute) else []
+        found: dict[Term, None] = {}
+        for part in self._mentioned(node, frame):
+            if isinstance(part, Name | Attribute) and (place := self.scene.place(part, frame)) in self.roles.optimizers:
+                found[place] = None
+        modules += [
+            self.scene.place(m, frame) for part in self._mentioned(node, frame) for m in parameter_sources(part)
+        ]
+        for role in self.roles.optimizers.values():
+            if any(_is_part(one, other) for one in role.modules for other in modules):
+                found[role.place] = None
+        return tuple(found) or None
+
+    def _mentioned(self, node: Node, frame: int) -> Iterator[Node]:
+        """The nodes of an expression, and of what its names were assigned."""
+        names = self.scene.homes[frame].names
+        for part in walk(node):
+            yield part
+            if isinstance(part, Name):
+                for binding in names.lookup(part.id, part):
+                    if binding.value is not None and binding.scope is self.scene.frames[frame].function:
+                        yield from walk(binding.value)
+
+    def _escape(self, call: Call, frame: int) -> Iterator[Happening]:
+        """A call of something unseen that receives a scaler, an optimizer, or the object that holds them."""
+        if (id(call), frame) in self.scene.callees.harmless or is_harmless(self.scene.homes[frame], call):
+            return
+        given = [self.scene.place(a.value, frame) for a in call.args if not isinstance(a.value, Lambda)]
+        if isinstance(call.func, Attribute) and any(part in call.func.attr for part in TOUCHING):
+            given.append(self.scene.place(call.func.value, frame))
+        for place in given:
+            if not is_known_place(place):
+                continue
+            for scaler in self.roles.scalers:
+                if _is_part(place, scaler):
+                    yield Happening(EventKind.FORGET, scaler)
+                    yield Happening(EventKind.FORGET)
+            for optimizer in self.roles.optimizers:
+                if _is_part(place, optimizer):
+                    yield Happening(EventKind.FORGET, None, (optimizer,))
+
+
+_KINDS = {
+    Handling.CLIP: EventKind.CLIP,
+    Handling.READ: EventKind.READ,
+    Handling.CHANGE: EventKind.READ,
+    Handling.ZERO: EventKind.ZERO,
+    Handling.SET: EventKind.FORGET,
+}
+
+
+def _may_run_backward(name: str) -> bool:
+    """Whether a function that is not seen says that it runs a backward: `forward_backward`, `manual_backward`."""
+    return "backward" in name and "hook" not in name
+
+
+def _is_part(whole: Term, part: object) -> bool:
+    """Whether a place is another, or lies inside it."""
+    while isinstance(part, tuple) and part:
+        if part == whole:
+            return True
+        part = part[1] if part[0] in ("attr", "item", "each") else None
+    return False
+
+
+def _is_gradient_argument(argument: Argument) -> bool:
+    """`backward(torch.ones_like(y))`, `backward(gradient=g)`: not a framework's `backward(loss)`."""
+    if argument.name is not None or is_none(argument.value):
+        return True
+    return isinstance(argument.value, Call) and last_name(argument.value.func).startswith(("ones", "tensor", "full"))
+
+
+def _is_infinite(expr: Expr) -> bool:
+    """`float("inf")`, `math.inf`, `np.inf`: a clip that only measures."""
+    match expr:
+        case Call(func=Name(id="float")) if expr.args and isinstance(expr.args[0].value, Constant):
+            return str(expr.args[0].value.value).lower().strip("+") in ("inf", "infinity")
+        case Attribute(attr="inf" | "Inf" | "infty"):
+            return True
+        case Unary(op="+"):
+            return _is_infinite(expr.operand)
+        case _:
+            return False

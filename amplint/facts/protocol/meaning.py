@@ -1,0 +1,72 @@
+"""Which events of the protocol a happening is at a point of a path: whether a backward is of a scaled loss, for one.
+
+Knows what a step does there; what becomes of the gradients is the automaton's.
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.protocol.events import Happening
+from amplint.facts.protocol.standing import Losses, Scalers, Standing
+from amplint.flow.graph import Step
+from amplint.flow.terms import Term
+from amplint.knowledge.protocol import EventKind, Gradients
+from amplint.knowledge.state import Event
+from amplint.model.tree import Expr
+
+OF_A_SCALER = frozenset({EventKind.CREATE, EventKind.SCALE, EventKind.UPDATE, EventKind.SET_SCALE})
+
+
+class Meaning:
+    """The events of a scene's happenings. sole: the optimizer that every event is about, where there is one alone."""
+
+    def __init__(self, losses: Losses, optimizers: tuple[Term, ...], sole: Term | None) -> None:
+        self.losses = losses
+        self.optimizers = optimizers
+        self.sole = sole
+        # Most events are the same at every point, and then they are one object: comparing them costs nothing.
+        self._plain: dict[tuple[int, Step], tuple[Happening, tuple[Event, ...]]] = {}
+        self._backwards: dict[tuple[Step, Scalers], Event] = {}
+
+    def events(self, happening: Happening, step: Step, here: Standing) -> tuple[Event, ...]:
+        """The events of a happening."""
+        if happening.kind is None:
+            assert happening.loss is not None
+            event = self._backward(happening.loss, step, here)
+            is_scaled = event.kind is EventKind.SCALED_BACKWARD
+            return (*self._strangers(step, here), event) if is_scaled else (event,)
+        key = id(happening), step
+        if key not in self._plain:
+            self._plain[key] = happening, tuple(self._anywhere(happening, happening.kind, step))
+        return self._plain[key][1]
+
+    def _anywhere(self, happening: Happening, kind: EventKind, step: Step) -> Iterator[Event]:
+        """The events of what is no backward."""
+        if kind in OF_A_SCALER or (kind is EventKind.FORGET and happening.scaler is not None):
+            if happening.scaler is not None:
+                yield Event(kind, step, happening.scaler)
+            return
+        optimizers = happening.optimizers
+        if optimizers is None and (self.sole is not None or kind is EventKind.FORGET):
+            optimizers = self.optimizers
+        yield Event(kind, step, happening.scaler, optimizers, optimizers is not None)
+
+    def _strangers(self, step: Step, here: Standing) -> Iterator[Event]:
+        """Forget plain backwards of other functions: those may be for gradients of inputs, not of parameters."""
+        for key, optimizer in here.protocol.optimizers:
+            site = optimizer.backward_site
+            if optimizer.gradients is Gradients.PLAIN and isinstance(site, Step) and site.frame != step.frame:
+                yield Event(EventKind.FORGET, step, None, (key,))
+
+    def _backward(self, loss: Expr, step: Step, here: Standing) -> Event:
+        key = step, self.losses.scalers(loss, step.frame, here)
+        if key not in self._backwards:
+            self._backwards[key] = self._backward_of(key[1], loss, step)
+        return self._backwards[key]
+
+    def _backward_of(self, scalers: Scalers, loss: Expr, step: Step) -> Event:
+        is_certain = self.sole is not None
+        if len(scalers) == 1:
+            return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), None, is_certain)
+        if scalers or not self.losses.is_plain(loss, step.frame):
+            return Event(EventKind.FORGET, step, None, self.optimizers)
+        return Event(EventKind.PLAIN_BACKWARD, step, None, None, is_certain)

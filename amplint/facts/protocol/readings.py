@@ -1,0 +1,138 @@
+"""The protocol's errors in one module: every root is read along its feasible paths, with what it calls in place.
+
+Knows where a path starts and which reason is which defect's; how a finding is worded is for the rules.
+"""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.events import Events
+from amplint.facts.protocol.gradients import Handling
+from amplint.facts.protocol.guards import Guards
+from amplint.facts.protocol.reader import Misstep, Reader
+from amplint.facts.protocol.roles import Roles
+from amplint.facts.protocol.roots import Root, roots, takes_a_turn
+from amplint.facts.protocol.scale_by_hand import calculates_with_scale
+from amplint.facts.protocol.scene import Scene
+from amplint.flow.conditions import Questions
+from amplint.flow.fixpoint import explore
+from amplint.flow.graph import Owner, Step
+from amplint.flow.slim import slim
+from amplint.flow.terms import OPAQUE
+from amplint.knowledge.protocol import EventKind
+from amplint.model.tree import Attribute, Call, FunctionDef, Raise
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+MOST_STATES = 64
+MOST_QUESTIONS = 6
+# A condition matters where one of these hangs on it; None is a backward.
+DECISIVE = frozenset({None, EventKind.UNSCALE, EventKind.STEP, EventKind.DIRECT_STEP, EventKind.UPDATE, EventKind.ZERO})
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One root that was read: its scene, what is in it, and the missteps on its paths.
+
+    is_given_up says that it has too many paths for a judgement.
+    """
+
+    root: Root
+    scene: Scene
+    roles: Roles
+    events: Events
+    reader: Reader
+    is_given_up: bool = False
+
+    @property
+    def missteps(self) -> tuple[Misstep, ...]:
+        """What is wrong on some feasible path."""
+        return self.reader.surely
+
+    @cached_property
+    def guards(self) -> Guards:
+        """Under which conditions its steps run."""
+        return Guards(self.scene)
+
+    def spelled_scaler(self, scaler: Hashable, near: Step) -> str:
+        """How the function of a step writes a scaler, '' where it has no name for it."""
+        for step in self.steps_of(EventKind.SCALE, EventKind.STEP, EventKind.UNSCALE, EventKind.UPDATE, scaler=scaler):
+            if self.are_together(step, near) and isinstance(step.node, Call) and isinstance(step.node.func, Attribute):
+                return spelled(step.node.func.value)
+        return self.scene.spelled(scaler, near.frame) if isinstance(scaler, tuple) else ""
+
+    def spelled_optimizer(self, optimizer: Hashable, near: Step) -> str:
+        """How the function of a step writes an optimizer, '' where it has no name for it."""
+        for step in self.steps_of(EventKind.STEP, EventKind.UNSCALE, EventKind.DIRECT_STEP, EventKind.ZERO):
+            if not self.are_together(step, near) or not isinstance(step.node, Call):
+                continue
+            for happening in self.events.of(step):
+                if happening.optimizers != (optimizer,):
+                    continue
+                is_scalers = happening.kind in (EventKind.STEP, EventKind.UNSCALE)
+                func = step.node.func
+                expr = step.node.args[0].value if is_scalers else func.value if isinstance(func, Attribute) else None
+                if expr is not None and self.scene.place(expr, step.frame) == optimizer:
+                    return spelled(expr)
+        return self.scene.spelled(optimizer, near.frame) if isinstance(optimizer, tuple) else ""
+
+    def considers_scale(self, site: Step) -> bool:
+        """Whether the function of a step takes the scale into account: it calculates with it."""
+        home = self.scene.homes[site.frame]
+        return calculates_with_scale(home, home.index.function(site.node) or home.module)
+
+    @cached_property
+    def sets_gradients(self) -> bool:
+        """Whether gradients come from elsewhere than a backward: something is assigned to `.grad`."""
+        happenings = (h for _, _, step in self.scene.graph.steps() for h in self.events.of(step))
+        return any(happening.handling is Handling.SET for happening in happenings)
+
+    def are_together(self, one: Step, other: Step) -> bool:
+        """Whether two steps stand in the same function."""
+        frames = self.scene.frames
+        return frames[one.frame].function is frames[other.frame].function
+
+    def steps_of(self, *kinds: EventKind | None, scaler: Hashable = None) -> Iterator[Step]:
+        """The steps with events of some kinds, of a scaler if one is given; None is a backward."""
+        for step, _ in self.scene.calls:
+            for happening in self.events.of(step):
+                if happening.kind in kinds and scaler in (None, happening.scaler):
+                    yield step
+
+
+def readings(facts: "Facts") -> Iterator[Reading]:
+    """All roots of a module that have something to read."""
+    covered: set[Owner] = set()
+    for root in roots(facts, lambda: covered):
+        scene = Scene(root.home, root.function, root.klass, _is_wanted, takes_a_turn)
+        is_new = root.home.concerns.is_direct(root.function) or not covered.issuperset(scene.callees.homes)
+        covered.update(scene.callees.homes)
+        found = read(root, scene) if is_new else None
+        if found is not None:
+            yield found
+
+
+def read(root: Root, scene: Scene) -> Reading | None:
+    """One root, None where it has neither a scaler nor an optimizer that steps."""
+    roles = Roles(scene)
+    events = Events(scene, roles)
+    if not roles.scalers and not (roles.optimizers and events.has_step):
+        return None
+    reader = Reader(scene, roles, events)
+    questions = Questions(
+        scene.graph, lambda step: any(h.kind in DECISIVE for h in events.of(step)), MOST_QUESTIONS, scene.terms
+    )
+    graph = slim(questions, reader.is_concerned, reader.is_decided_by)
+    switches = [role.enabled for role in roles.scalers.values() if role.enabled not in (None, OPAQUE)]
+    given = questions.either_way(switch for switch in switches if switch is not None)
+    flow = explore(graph, reader, [reader.begin], questions, MOST_STATES, given)
+    return Reading(root, scene, roles, events, reader, flow.is_given_up)
+
+
+def _is_wanted(home: "Facts", function: FunctionDef) -> bool:
+    """What has to do with a step, and what never returns: nothing runs behind a call of `abort`."""
+    return home.concerns.has(function) or (bool(function.body) and isinstance(function.body[-1], Raise))

@@ -1,0 +1,255 @@
+"""Which places of a scene hold scalers and which hold optimizers: known by construction, or by what is done with them.
+
+Never by a name alone. A scaler that is switched off for good is no scaler; one that depends on a flag remembers it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from amplint.facts.program.classes import base_names
+from amplint.facts.program.origins import Origin
+from amplint.facts.protocol.scene import Scene, is_known_place, owner_of
+from amplint.flow.graph import Edge, StepKind
+from amplint.flow.terms import OPAQUE, Term
+from amplint.knowledge.training_api import (
+    ENABLED_AT,
+    ENABLED_AT_DEFAULT,
+    NOT_OPTIMIZERS,
+    OPTIMIZER_CLASSES,
+    OPTIMIZER_MODULES,
+    OTHER_FRAMEWORKS,
+    SCALER_CLASSES,
+)
+from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node
+from amplint.model.walks import walk
+
+PARAMETER_METHODS = ("parameters", "named_parameters")
+SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScalerRole:
+    """A scaler. enabled is the term of its `enabled` argument, None where it is always on or nothing is known."""
+
+    place: Term
+    enabled: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerRole:
+    """An optimizer. modules are the places whose parameters it was given, () where that is not known."""
+
+    place: Term
+    modules: tuple[Term, ...] = ()
+
+    @property
+    def is_element(self) -> bool:
+        """Whether it stands for the elements of a collection."""
+        return self.place[0] == "each"
+
+
+@dataclass
+class Roles:
+    """The scalers and optimizers of a scene, by place."""
+
+    scene: Scene
+    scalers: dict[Term, ScalerRole] = field(default_factory=dict)
+    optimizers: dict[Term, OptimizerRole] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        uses: dict[Term, dict[str, list[tuple[Call, int]]]] = {}
+        for step, call in self.scene.calls:
+            if isinstance(call.func, Attribute) and step.kind is StepKind.CALL:
+                place = self.scene.place(call.func.value, step.frame)
+                if is_known_place(place):
+                    uses.setdefault(place, {}).setdefault(call.func.attr, []).append((call, step.frame))
+        zeroed = {place for place, methods in uses.items() if "zero_grad" in methods}
+        for place, methods in uses.items():
+            role = self._scaler(place, methods, zeroed)
+            if role is not None:
+                self.scalers[place] = role
+        for place, expr, frame in [*self._served(), *self._direct(uses)]:
+            if place not in self.optimizers and place not in self.scalers:
+                self.optimizers[place] = OptimizerRole(place, tuple(self._modules(expr, frame)))
+        for place in [place for place in self.optimizers if owner_of(place) in self.optimizers]:
+            del self.optimizers[place]
+
+    def optimizer(self, place: Term | None) -> Term | None:
+        """The optimizer that a place holds: one inside another optimizer, which hands everything on to it, is that."""
+        owner = owner_of(place) if place is not None else None
+        return place if place in self.optimizers else owner if owner in self.optimizers else None
+
+    def _scaler(
+        self, place: Term, methods: "dict[str, list[tuple[Call, int]]]", zeroed: set[Term]
+    ) -> ScalerRole | None:
+        used = [pair for name in SCALER_METHODS & methods.keys() for pair in methods[name]]
+        if not used:
+            return None
+        call, frame = used[0]
+        assert isinstance(call.func, Attribute)
+        found = self.scene.origins(call.func.value, frame)
+        names = {name for origin in found for name in called_names(origin)}
+        if any(name.startswith(OTHER_FRAMEWORKS) for name in names):
+            return None
+        made = [origin for origin in found if self._makes_scaler(origin)]
+        if not made:
+            is_used_so = self._is_scaler_by_use(methods) or self._ends_its_round(place, methods, zeroed, found)
+            return ScalerRole(place) if is_used_so else None
+        switches = [self._enabled(origin, frame, place) for origin in made]
+        if all(switch == ("const", "bool", False) for switch in switches):
+            return None
+        return ScalerRole(place, _agreed(switches))
+
+    def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]") -> bool:
+        """`unscale_` is a scaler's alone; `scale` is, where its result runs backward or the round goes on."""
+        if "unscale_" in methods:
+            return True
+        if "update" in methods or any(call.args for call, _ in methods.get("step", ())):
+            return "scale" in methods
+        return any(self._runs_backward(call, frame) for call, frame in methods.get("scale", ()))
+
+    def _ends_its_round(
+        self, place: Term, methods: "dict[str, list[tuple[Call, int]]]", zeroed: set[Term], origins: list[Origin]
+    ) -> bool:
+        """A parameter called a scaler that steps what is zeroed, and updates: one whose `scale` was forgotten."""
+        is_given = all(not isinstance(o.expr, Call) for o in origins)
+        is_named = place[0] in ("name", "attr") and any("scaler" in str(part) for part in place[1:])
+        if not is_given or not is_named or not methods.keys() <= SCALER_METHODS - {"scale"}:
+            return False
+        stepped = [(call.args[0], frame) for call, frame in methods.get("step", ()) if call.args]
+        is_updated = any(not call.args for call, _ in methods.get("update", ()))
+        return is_updated and any(self.scene.place(a.value, frame) in zeroed for a, frame in stepped if not a.star)
+
+    def _runs_backward(self, call: Call, frame: int) -> bool:
+        around = self.scene.homes[frame].index.parents.get(call)
+        return isinstance(around, Attribute) and around.attr == "backward"
+
+    def _makes_scaler(self, origin: Origin) -> bool:
+        if not isinstance(origin.expr, Call):
+            return False
+        names = origin.facts.names.meaning(origin.expr.func).names
+        house = frozenset(origin.facts.settings.scaler_names)
+        return any(name in SCALER_CLASSES or name in house or _is_subclass(origin, name) for name in names)
+
+    def _enabled(self, origin: Origin, frame: int, place: Term) -> Term | None:
+        """The term of `enabled`, where the constructor was given one."""
+        call = origin.expr
+        assert isinstance(call, Call)
+        names = origin.facts.names.meaning(call.func).names
+        position = min((ENABLED_AT.get(name, ENABLED_AT_DEFAULT) for name in names), default=ENABLED_AT_DEFAULT)
+        positional = [argument.value for argument in call.args if not argument.star and argument.name is None]
+        given: Expr | None = next((a.value for a in call.args if a.name == "enabled"), None)
+        if given is None and len(positional) > position:
+            given = positional[position]
+        if given is None:
+            return OPAQUE if any(a.star for a in call.args) else None
+        return self.scene.local_or_foreign(origin.facts, given, frame, owner_of(place))
+
+    def _served(self) -> Iterator[tuple[Term, Expr, int]]:
+        """What scalers step and unscale."""
+        for step, call in self.scene.calls:
+            func = call.func
+            if not isinstance(func, Attribute) or func.attr not in ("step", "unscale_") or not call.args:
+                continue
+            if self.scene.place(func.value, step.frame) in self.scalers and not call.args[0].star:
+                place = self.scene.place(call.args[0].value, step.frame)
+                if is_known_place(place):
+                    yield place, call.args[0].value, step.frame
+
+    def _direct(self, uses: "dict[Term, dict[str, list[tuple[Call, int]]]]") -> Iterator[tuple[Term, Expr, int]]:
+        """What is stepped by itself, and is an optimizer by its construction or because its gradients are zeroed."""
+        for place, methods in uses.items():
+            if "step" not in methods and "zero_grad" not in methods:
+                continue
+            call, frame = methods.get("step", methods.get("zero_grad", []))[0]
+            assert isinstance(call.func, Attribute)
+            if self._is_of_framework(call.func.value, frame):
+                continue
+            if {"step", "zero_grad"} <= methods.keys() or self._is_optimizer(call.func.value, frame):
+                yield place, call.func.value, frame
+
+    def _is_of_framework(self, expr: Expr, frame: int) -> bool:
+        """Whether a value is what `self.optimizers()` of a LightningModule gives: its step asks Lightning's scaler."""
+        given: list[Node | None] = [origin.expr for origin in self.scene.origins(expr, frame)]
+        home = self.scene.homes[frame]
+        for binding in home.names.lookup(expr.id, expr) if isinstance(expr, Name) else ():
+            holder = home.index.parents.get(binding.node)
+            statement = home.index.parents.get(holder) if holder is not None else None
+            given.append(statement.value if isinstance(statement, Assign) else None)
+        calls = [each for each in given if isinstance(each, Call) and not each.args]
+        return any(isinstance(call.func, Attribute) and call.func.attr == "optimizers" for call in calls)
+
+    def _is_optimizer(self, expr: Expr, frame: int) -> bool:
+        return any(
+            is_optimizer_name(name) or _is_optimizer_class(origin, name)
+            for origin in self.scene.origins(expr, frame)
+            for name in called_names(origin)
+        )
+
+    def _modules(self, expr: Expr, frame: int) -> Iterator[Term]:
+        """The places whose parameters an optimizer was made of."""
+        for origin in self.scene.origins(expr, frame):
+            if isinstance(origin.expr, Call) and origin.expr.args:
+                me = owner_of(self.scene.place(expr, frame))
+                for module in parameter_sources(origin.expr.args[0].value):
+                    term = self.scene.local_or_foreign(origin.facts, module, frame, me)
+                    if OPAQUE not in (term, term[1:2]):
+                        yield term
+
+    def is_type_test(self, edge: Edge) -> bool:
+        """Whether a branch asks for the class of a scaler."""
+        match edge.node:
+            case Call(func=Name(id="isinstance"), args=(tested, _)):
+                return self.scene.place(tested.value, edge.frame) in self.scalers
+            case _:
+                return False
+
+
+def parameter_sources(expr: Node) -> Iterator[Expr]:
+    """`m` of every `m.parameters()` or `m.named_parameters()` in an expression."""
+    for node in walk(expr):
+        if isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr in PARAMETER_METHODS:
+            yield node.func.value
+
+
+def called_names(origin: Origin) -> frozenset[str]:
+    """The dotted names of the callable whose call an origin is."""
+    return origin.facts.names.meaning(origin.expr.func).names if isinstance(origin.expr, Call) else frozenset()
+
+
+def is_optimizer_name(name: str) -> bool:
+    """Whether a dotted name is that of an optimizer class of torch or of a library like it."""
+    if name in OPTIMIZER_CLASSES:
+        return True
+    return name.startswith(OPTIMIZER_MODULES) and not name.startswith(NOT_OPTIMIZERS)
+
+
+def _agreed(switches: list[Term | None]) -> Term | None:
+    first = switches[0]
+    return first if all(switch == first for switch in switches) else OPAQUE
+
+
+def _is_subclass(origin: Origin, name: str) -> bool:
+    target = origin.facts.definition(name)
+    if target is None or not isinstance(target[1], ClassDef):
+        return False
+    return any(base in SCALER_CLASSES for base in base_names(target[0], target[1]))
+
+
+def _is_optimizer_class(origin: Origin, name: str) -> bool:
+    target = origin.facts.definition(name)
+    if target is None or not isinstance(target[1], ClassDef):
+        return False
+    return any(is_optimizer_name(base) for base in base_names(target[0], target[1]))
+
+
+def scaler_test(roles: Roles, test: Node | None, frame: int) -> tuple[Term, bool] | None:
+    """The scaler that a test asks for (`if scaler:`, `scaler is not None`), and the answer where there is one."""
+    is_there = True
+    if isinstance(test, Compare) and test.ops in (("is",), ("is not",)):
+        is_none = isinstance(test.comparators[0], Constant) and test.comparators[0].value is None
+        is_there, test = test.ops == ("is not",), test.left if is_none else None
+    if not isinstance(test, Name | Attribute):
+        return None
+    place = roles.scene.place(test, frame)
+    return (place, is_there) if place in roles.scalers else None

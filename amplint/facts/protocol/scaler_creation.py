@@ -1,0 +1,225 @@
+"""Scalers that are made again and again: in a loop over batches or epochs, or in a function that such a loop calls.
+
+A loop that makes its optimizer anew as well trains from the start each time, and is right to make a scaler; so is one
+in which whole runs, of epochs of batches, go on.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.program.callers import all_importers, calls_of
+from amplint.facts.program.origins import Origins
+from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.roles import is_optimizer_name
+from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.model.tree import (
+    Assign,
+    Attribute,
+    BoolOp,
+    Call,
+    ClassDef,
+    Compare,
+    Constant,
+    For,
+    FunctionDef,
+    If,
+    IfExp,
+    Name,
+    Node,
+    Return,
+    Try,
+    While,
+)
+from amplint.model.walks import own_nodes, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Creation:
+    """A constructor call of a scaler that a loop repeats.
+
+    caller and call are where the loop calls the function that makes it; None where the loop is around the
+    constructor itself. is_per_batch: nothing but batches can be what the loop goes through.
+    """
+
+    call: Call
+    loop: For | While
+    is_per_batch: bool
+    caller: "Facts | None" = None
+    through: Call | None = None
+
+
+class ScalerCreations:
+    """The repeated creations of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+        self._alone: dict[FunctionDef, bool] = {}
+        self._inside: dict[FunctionDef, _Inside] = {}
+        self.found = tuple(self._creations())
+
+    def _creations(self) -> Iterator[Creation]:
+        for call in self._facts.index.calls:
+            is_scaler = bool(self._facts.names.meaning(call.func).names & SCALER_CLASSES)
+            loops = self._facts.index.loops(call)
+            if not (is_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
+                continue
+            if loops:
+                if not _makes_optimizer(self._facts, loops[0]) and not _trains_epochs(loops[0]):
+                    yield Creation(call, loops[0], not _has_inner_loop(loops[0]))
+                continue
+            yield from self._through_callers(call)
+
+    def _makes_wrapper(self, call: Call) -> bool:
+        """Whether a call makes an instance of a class in sight that makes a scaler of its own, and no optimizer."""
+        name = self._facts.names.canonical(call.func)
+        target = self._facts.definition(name) if name is not None else None
+        if target is None:
+            return False
+        owner, klass = target
+        if not isinstance(klass, ClassDef) or _makes_optimizer(owner, klass):
+            return False
+        values = [value for found in owner.attributes(klass).values() for value in found if isinstance(value, Call)]
+        return any(owner.names.meaning(value.func).names & SCALER_CLASSES for value in values)
+
+    def _is_once(self, call: Call) -> bool:
+        """Behind a test that there is none yet, switched off, or as a default of something that exists."""
+        if any(a.name == "enabled" and isinstance(a.value, Constant) and a.value.value is False for a in call.args):
+            return True
+        child: Node = call
+        for outer in self._facts.index.ancestors(call):
+            if isinstance(outer, If) and child in outer.body and _asks_for_none(outer.test):
+                return True
+            if isinstance(outer, Try) and child not in outer.body:
+                return True
+            if isinstance(outer, BoolOp) or (isinstance(outer, IfExp) and _asks_for_none(outer.test)):
+                return True
+            if isinstance(outer, FunctionDef | For | While):
+                return False
+            child = outer
+        return False
+
+    def _through_callers(self, call: Call) -> Iterator[Creation]:
+        function = self._facts.index.function(call)
+        statement = self._facts.index.parents.get(call)
+        while isinstance(statement, IfExp):
+            statement = self._facts.index.parents.get(statement)
+        if not isinstance(function, FunctionDef) or not isinstance(statement, Assign):
+            return
+        target = statement.targets[0]
+        if not isinstance(target, Name) or self._trains_alone(function):
+            return
+        if function not in self._inside:
+            self._inside[function] = _Inside(function)
+        inside = self._inside[function]
+        if target.id in inside.returned or not inside.steps(target.id) or inside.steps_its_own(self._facts, target.id):
+            return
+        for caller, site in self._sites(function):
+            loops = caller.index.loops(site)
+            if loops and not _makes_optimizer(caller, loops[0]):
+                yield Creation(call, loops[0], not any(_is_loop(n) for n in own_nodes(function)), caller, site)
+                return
+
+    def _trains_alone(self, function: FunctionDef) -> bool:
+        if function not in self._alone:
+            self._alone[function] = _makes_optimizer(self._facts, function) or _trains_epochs(function)
+        return self._alone[function]
+
+    def _sites(self, function: FunctionDef) -> "Iterator[tuple[Facts, Call]]":
+        klass = self._facts.index.parents.get(function)
+        if not isinstance(klass, ClassDef):
+            yield from calls_of(self._facts, function)
+            return
+        for caller in all_importers(self._facts, {function.name}):
+            for site in caller.index.calls:
+                func = site.func
+                if isinstance(func, Attribute) and func.attr == function.name and caller.index.loops(site):
+                    found = Origins().klass(caller, func.value)
+                    if found is not None and found[1] is klass:
+                        yield caller, site
+
+
+def outermost(facts: "Facts", creation: Creation) -> For | While | None:
+    """The loop before which a scaler that is assigned in its body could be made once; None where it depends on it."""
+    statement = facts.index.statement(creation.call)
+    if not isinstance(statement, Assign) or statement.value is not creation.call or creation.through is not None:
+        return None
+    if facts.index.block(statement)[0] is not creation.loop or len(statement.targets) != 1:
+        return None
+    found = creation.loop
+    for loop in facts.index.loops(creation.call):
+        if _makes_optimizer(facts, loop) or (loop is not found and _trains_epochs(loop)):
+            break
+        found = loop
+    target = spelled(statement.targets[0])
+    needed = {node.id for argument in creation.call.args for node in walk(argument) if isinstance(node, Name)}
+    names = (node for node in walk(found) if isinstance(node, Name | Attribute))
+    bound = [spelled(node) for node in names if facts.index.is_target(node)]
+    return found if bound.count(target) == 1 and needed.isdisjoint(bound) else None
+
+
+def _makes_optimizer(facts: "Facts", where: Node) -> bool:
+    return any(
+        is_optimizer_name(name)
+        for node in walk(where)
+        if isinstance(node, Call)
+        for name in facts.names.meaning(node.func).names
+    )
+
+
+def _has_inner_loop(loop: For | While) -> bool:
+    return any(_is_loop(node) for statement in loop.body for node in walk(statement))
+
+
+def _trains_epochs(around: Node) -> bool:
+    """Whether a whole run goes on in a function or a loop: a loop in it, over epochs, has a loop over batches."""
+    return any(
+        isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "scale"
+        for epochs in walk(around)
+        if epochs is not around and _is_loop(epochs)
+        for batches in walk(epochs)
+        if batches is not epochs and _is_loop(batches)
+        for node in walk(batches)
+    )
+
+
+def _is_loop(node: Node) -> bool:
+    return isinstance(node, For | While)
+
+
+def _asks_for_none(test: Node) -> bool:
+    return isinstance(test, Compare) and test.ops == ("is",)
+
+
+class _Inside:
+    """What a function does with its local names: which ones it returns, and the methods that it calls on them."""
+
+    def __init__(self, function: FunctionDef) -> None:
+        self._function = function
+        returned = (node for node in own_nodes(function) if isinstance(node, Return))
+        self.returned = {part.id for node in returned for part in walk(node) if isinstance(part, Name)}
+        self._calls: defaultdict[str, list[Call]] = defaultdict(list)
+        for node in walk(function):
+            if isinstance(node, Call) and isinstance(node.func, Attribute) and isinstance(node.func.value, Name):
+                self._calls[node.func.value.id].append(node)
+
+    def steps(self, name: str) -> bool:
+        """Whether the function itself trains with the scaler that it makes."""
+        return any(_method(call) in ("scale", "step", "update") for call in self._calls[name])
+
+    def steps_its_own(self, facts: "Facts", name: str) -> bool:
+        """Whether the optimizer that the scaler steps is made in the function as well, by whatever it calls."""
+        for call in self._calls[name]:
+            optimizer = call.args[0].value if call.args and _method(call) == "step" else None
+            bindings = facts.names.lookup(optimizer.id, optimizer) if isinstance(optimizer, Name) else ()
+            if any(binding.kind != "parameter" and binding.scope is self._function for binding in bindings):
+                return True
+        return False
+
+
+def _method(call: Call) -> str:
+    return call.func.attr if isinstance(call.func, Attribute) else ""

@@ -1,0 +1,113 @@
+"""Steps and clips that a scaler cannot serve: steps with a closure, clips that raise where the scaler would skip.
+
+Knows which closures are certainly functions, and which clips certainly see gradients that a scaler looked at.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.protocol.readings import Reading
+from amplint.facts.protocol.roles import called_names
+from amplint.flow.graph import Step
+from amplint.knowledge.protocol import EventKind
+from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, FunctionDef, Lambda, Name, Node
+from amplint.model.walks import is_none
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+LBFGS = "torch.optim.LBFGS"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClosureStep:
+    """A scaler's step of an optimizer that needs a closure: closure is the argument, None where it is missing."""
+
+    home: "Facts"
+    call: Call
+    closure: Argument | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaisingClip:
+    """A clip with `error_if_nonfinite=True`, after the scaler's unscale_."""
+
+    home: "Facts"
+    call: Call
+    unscale: Call
+
+
+def closure_steps(readings: "tuple[Reading, ...]") -> Iterator[ClosureStep]:
+    """Every step with a closure, once, in whichever reading it is seen."""
+    seen: set[Node] = set()
+    for reading in readings:
+        for step in reading.steps_of(EventKind.STEP):
+            call = step.node
+            if not isinstance(call, Call) or call in seen or not call.args:
+                continue
+            home = reading.scene.homes[step.frame]
+            closure = next((a for a in call.args[1:] if not a.star and _is_function(home, a.value)), None)
+            if closure is not None or _needs_closure(reading, step, call):
+                seen.add(call)
+                yield ClosureStep(home, call, closure)
+
+
+def raising_clips(readings: "tuple[Reading, ...]") -> Iterator[RaisingClip]:
+    """Every clip that raises on what `step` would skip, once."""
+    seen: set[Node] = set()
+    for reading in readings:
+        for step in reading.steps_of(EventKind.CLIP):
+            call = step.node
+            if not isinstance(call, Call) or call in seen or not any(map(_raises, call.args)):
+                continue
+            before = _unscale_before(reading, step)
+            if before is not None:
+                seen.add(call)
+                yield RaisingClip(reading.scene.homes[step.frame], call, before)
+
+
+def _is_function(facts: "Facts", expr: Expr) -> bool:
+    """Whether an expression is certainly a function, and not an optional argument handed on."""
+    if isinstance(expr, Lambda):
+        return True
+    if isinstance(expr, Name):
+        bindings = facts.names.lookup(expr.id, expr)
+        return bool(bindings) and all(isinstance(b.node, FunctionDef) or isinstance(b.value, Lambda) for b in bindings)
+    if isinstance(expr, Attribute) and isinstance(expr.value, Name) and expr.value.id == "self":
+        klass = facts.index.klass(expr)
+        return klass is not None and any(isinstance(s, FunctionDef) and s.name == expr.attr for s in klass.body)
+    return False
+
+
+def _needs_closure(reading: Reading, step: Step, call: Call) -> bool:
+    """Whether the optimizer is certainly LBFGS, and nothing beside it is given."""
+    if len(call.args) > 1 and not all(is_none(argument.value) for argument in call.args[1:]):
+        return False
+    made = reading.scene.origins(call.args[0].value, step.frame)
+    names = [called_names(origin) for origin in made]
+    return bool(names) and all(name == {LBFGS} for name in names)
+
+
+def _raises(argument: Argument) -> bool:
+    return (
+        argument.name == "error_if_nonfinite" and isinstance(argument.value, Constant) and argument.value.value is True
+    )
+
+
+def _unscale_before(reading: Reading, clip: Step) -> Call | None:
+    """An unscale_ that certainly came first: it stands before the clip in the same block, or in one around it."""
+    index = reading.scene.homes[clip.frame].index
+    statement = index.statement(clip.node)
+    before: set[Node] = set()
+    while True:
+        holder, block = index.block(statement)
+        before.update(block[: block.index(statement)])
+        if isinstance(holder, FunctionDef) or holder not in index.parents:
+            break
+        statement = index.statement(holder)
+    for step in reading.steps_of(EventKind.UNSCALE):
+        call = step.node
+        if isinstance(call, Call) and step.frame == clip.frame and index.statement(call) in before:
+            return call
+    return None

@@ -1,0 +1,284 @@
+"""One graph with its called functions in place, and what its expressions stand for: places, their aliases and origins.
+
+Knows no event and no role; `roles.py` says which places are scalers and optimizers.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amplint.facts.program.callees import Callees
+from amplint.facts.program.names import Binding
+from amplint.facts.program.origins import Activation, Origin, Origins
+from amplint.flow.graph import Frame, IsEntered, Owner, Step, StepKind
+from amplint.flow.inline import expand
+from amplint.flow.statements import build
+from amplint.flow.terms import OPAQUE, Term, Terms, is_place
+from amplint.model.tree import (
+    Attribute,
+    Call,
+    ClassDef,
+    Comprehension,
+    Constant,
+    Expr,
+    For,
+    FunctionDef,
+    Generator,
+    Module,
+    Name,
+    Node,
+    Subscript,
+)
+from amplint.model.walks import children, own_nodes
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+LONGEST_CHAIN = 6
+# Calls that hand their argument on: what comes out is what went in, or its elements.
+PASSING_ON = frozenset({"enumerate", "list", "tuple", "zip", "reversed", "iter", "sorted", "values", "items"})
+
+
+class Scene:
+    """A root function (or module) with everything that it calls. klass: what its self is an instance of."""
+
+    def __init__(
+        self,
+        facts: "Facts",
+        root: Owner,
+        klass: "tuple[Facts, ClassDef] | None",
+        is_wanted: "Callable[[Facts, FunctionDef], bool]",
+        is_entered: IsEntered,
+    ) -> None:
+        self.facts = facts
+        self.callees = Callees(facts, klass, is_wanted)
+        self.graph = expand(build(root, is_entered), self.callees, is_entered=is_entered)
+        self.terms = Terms(self.graph)
+        self._places: dict[tuple[int, int], Term] = {}
+        self._nodes: list[Node] = []
+
+    @cached_property
+    def homes(self) -> "tuple[Facts, ...]":
+        """The module of each frame."""
+        frames = self.graph.frames
+        return tuple(self.callees.home(frames, number) for number in range(len(frames)))
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The activations of functions in the graph."""
+        return self.graph.frames
+
+    @cached_property
+    def calls(self) -> tuple[tuple[Step, Call], ...]:
+        """All calls of the graph, those whose function was put in their place too."""
+        kinds = (StepKind.CALL, StepKind.OPEN)
+        found = (step for _, _, step in self.graph.steps() if step.kind in kinds)
+        return tuple((step, step.node) for step in dict.fromkeys(found) if isinstance(step.node, Call))
+
+    def activation(self, frame: int) -> Activation:
+        """A frame as a place where expressions are evaluated."""
+        return Activation(self.frames, self.homes, frame)
+
+    def origins(self, expr: Expr, frame: int) -> list[Origin]:
+        """What may stand behind an expression of a frame."""
+        return list(Origins().of(self.homes[frame], expr, self.activation(frame)))
+
+    def place(self, expr: Expr, frame: int) -> Term:
+        """The term of an expression with its aliases resolved: `opt = self.optimizer` makes `opt` that attribute.
+
+        An element that is not told apart from the others of a collection is ("each", collection).
+        """
+        key = (id(expr), frame)
+        if key not in self._places:
+            self._nodes.append(expr)
+            self._places[key] = self._shared(self._resolved(self.terms.of(expr, frame), LONGEST_CHAIN))
+        return self._places[key]
+
+    def spelled(self, place: Term, frame: int) -> str:
+        """How the function of a frame writes a place, '' where it cannot name it."""
+        function = self.frames[frame].function
+        for parameter in getattr(function, "parameters", ()):
+            if self._shared(self._resolved(self.terms.name(parameter.name, frame), LONGEST_CHAIN)) == place:
+                return str(parameter.name)
+        match place:
+            case ("name", str(name), str(module)) if module == ("" if self.homes[frame] is self.facts else module):
+                return name if self.homes[frame].names.bindings(self.homes[frame].module).get(name) else ""
+            case ("name", str(name), int(owner)):
+                around = (function, *self.homes[frame].index.ancestors(function))
+                return name if self.frames[owner].function in around else ""
+            case ("attr", tuple() as base, str(name)):
+                inner = self.spelled(base, frame)
+                return f"{inner}.{name}" if inner else ""
+            case _:
+                return ""
+
+    def _shared(self, term: Term) -> Term:
+        """The term with locals of the same function as one, whichever its activation: they never live side by side."""
+        match term:
+            case ("name", str(name), int(frame)):
+                return ("name", name, self._first_frames[self.frames[frame].function])
+            case ("attr" | "item" | "each" as kind, tuple() as base, *rest):
+                return (kind, self._shared(base), *rest)
+            case _:
+                return term
+
+    @cached_property
+    def _first_frames(self) -> dict[Owner, int]:
+        first: dict[Owner, int] = {}
+        for number, frame in enumerate(self.frames):
+            first.setdefault(frame.function, number)
+        return first
+
+    def _resolved(self, term: Term, budget: int) -> Term:
+        match term:
+            case ("name", str(name), int(frame)) if budget:
+                meant = self._meant(name, frame, budget)
+                return term if meant is None else meant
+            case ("attr", tuple() as base, name):
+                return ("attr", self._resolved(base, budget), name)
+            case ("item", tuple() as base, tuple() as index):
+                resolved = self._resolved(base, budget)
+                return ("item", resolved, index) if index[0] == "const" else ("each", resolved)
+            case ("call", ("attr", tuple() as base, str(name)), ()) if name in PASSING_ON:
+                return self._resolved(base, budget)
+            case ("call", ("name", str(name), _), args) if name in PASSING_ON and args:
+                return self._resolved(args[0][1], budget)  # type: ignore[index]
+            case _:
+                return term
+
+    def _meant(self, name: str, frame: int, budget: int) -> Term | None:
+        """What a local name stands for, where it is bound once."""
+        function = self.frames[frame].function
+        bindings = self.homes[frame].names.bindings(function).get(name) or self._comprised(name, frame)
+        # `optimizer = optimizer.optimizer` is still the one that the loop has taken.
+        bindings = tuple(b for b in bindings if not _is_part_of(b.value, name)) or bindings
+        if not bindings or any(binding.kind != "other" for binding in bindings[1:]):
+            return None
+        binding = bindings[0]
+        if isinstance(binding.value, Name | Attribute | Subscript):
+            meant = self._resolved(self.terms.of(binding.value, frame), budget - 1)
+            return meant if meant[0] == "each" or is_known_place(meant) else None
+        elements = {self._element(b.node, name, frame, budget) if b.kind == "other" else None for b in bindings}
+        if len(elements) == 1 or None in elements:
+            return elements.pop() if len(elements) == 1 else None
+        return ("each", ("name", name, frame))
+
+    def _comprised(self, name: str, frame: int) -> tuple[Binding, ...]:
+        """The bindings of a name in the comprehensions of a function that does not bind it itself."""
+        home, function = self.homes[frame], self.frames[frame].function
+        scopes = [node for node in own_nodes(function) if isinstance(node, Comprehension)]
+        return tuple(binding for scope in scopes for binding in home.names.bindings(scope).get(name, ()))
+
+    def _element(self, target: Node, name: str, frame: int, budget: int) -> Term | None:
+        """The collection that a loop target goes through."""
+        loop: Node | None = target
+        index = self.homes[frame].index
+        while loop is not None and not isinstance(loop, For | Generator | FunctionDef | Module):
+            loop = index.parents.get(loop)
+        if not isinstance(loop, For | Generator):
+            return None
+        source = loop.iter
+        zipped = _zipped(loop.target, source, name)
+        collection = self._resolved(self.terms.of(zipped, frame), budget - 1)
+        return ("each", collection if is_known_place(collection) else ("name", name, frame))
+
+    def foreign(self, facts: "Facts", expr: Node, me: Term | None) -> Term:
+        """The term of an expression that no frame of the graph evaluates, such as one in `__init__`.
+
+        me is the term of the object whose method holds the expression; its local names stand for what the method
+        assigns them to (`self.amp = amp`), or for nothing that is known.
+        """
+        match expr:
+            case Constant():
+                return ("const", type(expr.value).__name__, expr.value)
+            case Attribute():
+                inner = self.foreign(facts, expr.value, me)
+                return OPAQUE if inner == OPAQUE else ("attr", inner, expr.attr)
+            case Name():
+                return self._foreign_name(facts, expr, me)
+            case _:
+                return self._foreign_test(facts, expr, me)
+
+    def _foreign_test(self, facts: "Facts", expr: Node, me: Term | None) -> Term:
+        shape = self.terms.of(expr, 0)
+        names = list(_names_in(expr))
+        by_text = {self.terms.of(node, 0): self.foreign(facts, node, me) for node in names}
+        return OPAQUE if OPAQUE in by_text.values() else _substituted(shape, by_text)
+
+    def _foreign_name(self, facts: "Facts", name: Name, me: Term | None) -> Term:
+        scope = facts.index.function(name)
+        bindings = facts.names.lookup(name.id, name)
+        if not bindings or isinstance(bindings[0].scope, Module):
+            module = "" if facts is self.facts else facts.path
+            return ("name", name.id, "" if not bindings else module)
+        if not isinstance(scope, FunctionDef) or me is None or not scope.parameters:
+            return OPAQUE
+        if scope.parameters[0].name == name.id:
+            return me
+        klass = facts.index.parents.get(scope)
+        if isinstance(klass, ClassDef):
+            for attribute, values in facts.attributes(klass).items():
+                if any(isinstance(value, Name) and value.id == name.id for value in values):
+                    return ("attr", me, attribute)
+        return OPAQUE
+
+    def local_or_foreign(self, origin_facts: "Facts", expr: Expr, frame: int, me: Term | None) -> Term:
+        """The term of an expression that may stand in the function of a frame, or in a method outside the graph."""
+        home = self.homes[frame]
+        if origin_facts is home:
+            number = frame
+            around = home.index.function(expr)
+            while number >= 0:
+                function = self.frames[number].function
+                if function is around or (around is None and isinstance(function, Module)):
+                    return self.place(expr, number)
+                number = self.frames[number].parent
+        return self.foreign(origin_facts, expr, me)
+
+
+def is_known_place(term: Term) -> bool:
+    """Whether a term is a place, or an element or attribute of one."""
+    while term[0] in ("each", "attr", "item"):
+        term = term[1]  # type: ignore[assignment]
+    return is_place(term)
+
+
+def owner_of(term: Term) -> Term | None:
+    """The object whose attribute a term is."""
+    return term[1] if term[0] == "attr" else None  # type: ignore[return-value]
+
+
+def _zipped(target: Expr, source: Expr, name: str) -> Expr:
+    """The part of `zip(a, b)` that a target's name goes through."""
+    parts = getattr(target, "elts", ())
+    if isinstance(source, Call) and isinstance(source.func, Name) and source.func.id == "zip":
+        for part, argument in zip(parts, source.args, strict=False):
+            if isinstance(part, Name) and part.id == name:
+                return argument.value
+    return source
+
+
+def _is_part_of(value: Node | None, name: str) -> bool:
+    """Whether a value is an attribute of what a name holds, or of what is inside that."""
+    if not isinstance(value, Attribute):
+        return False
+    while isinstance(value, Attribute):
+        value = value.value
+    return isinstance(value, Name) and value.id == name
+
+
+def _names_in(expr: Node) -> Iterator[Node]:
+    """The outermost names and attribute chains of an expression."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Name | Attribute):
+            yield node
+        elif not isinstance(node, Comprehension):
+            stack.extend(children(node))
+
+
+def _substituted(term: Term, by_text: dict[Term, Term]) -> Term:
+    if term in by_text:
+        return by_text[term]
+    return tuple(_substituted(part, by_text) if isinstance(part, tuple) else part for part in term)

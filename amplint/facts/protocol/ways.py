@@ -1,0 +1,73 @@
+"""What a branch, or the end of a loop, says about a point of a path: some points cannot take it.
+
+A scaler that scaled these gradients is there, gradients that no step has used are there, and a loop over optimizers
+ends only when the one that is followed has had its turn. Knows no event.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from amplint.facts.protocol.gradients import asks_for_gradients
+from amplint.facts.protocol.optimizer_loops import OptimizerLoops
+from amplint.facts.protocol.roles import Roles, scaler_test
+from amplint.facts.protocol.standing import Standing, carries
+from amplint.flow.graph import Edge, EdgeKind
+from amplint.flow.terms import Term
+from amplint.knowledge.automaton import Automaton
+from amplint.knowledge.protocol import EventKind
+from amplint.knowledge.state import Event
+from amplint.model.tree import Comprehension, For, Node
+
+
+@dataclass
+class Ways:
+    """The edges of a scene that matter to the protocol."""
+
+    roles: Roles
+    loops: OptimizerLoops
+    automaton: Automaton
+
+    def is_decided_by(self, node: Node, frame: int) -> bool:
+        """Whether the turns of a loop go through optimizers, or a test asks for a scaler or for gradients."""
+        is_loop = bool(self.loops.ending(node, frame) or self.loops.keyed(node, frame))
+        return is_loop or asks_for_gradients(node) or scaler_test(self.roles, node, frame) is not None
+
+    def heeds(self, edge: Edge) -> bool:
+        """Whether some point cannot take an edge, or is another one behind it."""
+        if edge.kind is EdgeKind.BRANCH and edge.node is not None:
+            return self.is_decided_by(edge.node, edge.frame) or self.roles.is_type_test(edge)
+        if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
+            return self.is_decided_by(edge.node, edge.frame)
+        return False
+
+    def behind(self, edge: Edge, here: Standing) -> Iterable[Standing]:
+        """The points behind an edge."""
+        if edge.kind is EdgeKind.BRANCH and self._is_impossible(edge, here):
+            return ()
+        if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
+            for place in self.loops.ending(edge.node, edge.frame):
+                turn = here.turn(place)
+                if turn is not None and not turn[0] and not self.loops.may_leave_out(edge.node, edge.frame):
+                    return ()
+                here = here.with_turn(place, None)
+            for place in self.loops.keyed(edge.node, edge.frame):
+                here = self._left(edge, place, here)
+        return (here,)
+
+    def _is_impossible(self, edge: Edge, here: Standing) -> bool:
+        if not edge.is_true and self.roles.is_type_test(edge):
+            return True
+        if not edge.is_true and not here.is_idle and edge.node is not None and asks_for_gradients(edge.node):
+            return True
+        asked = scaler_test(self.roles, edge.node, edge.frame)
+        return asked is not None and edge.is_true is not asked[1] and carries(here.protocol, asked[0])
+
+    def _left(self, edge: Edge, place: Term, here: Standing) -> Standing:
+        """Behind a loop over some keys: nobody knows whether the optimizer that is followed was among them."""
+        turn = here.turn(place)
+        here = here.with_turn(place, None)
+        assert edge.node is not None
+        if turn is None or turn[0] or self.loops.may_leave_out(edge.node, edge.frame):
+            return here
+        after, _ = self.automaton.advance(here.protocol, Event(EventKind.FORGET, None, None, (place,)))
+        return replace(here, protocol=after)

@@ -1,0 +1,1 @@
+"""What a program does for training: backward passes, steps, schedulers, checkpoints, frameworks."""

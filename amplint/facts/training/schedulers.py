@@ -1,0 +1,117 @@
+"""Learning-rate schedulers: what is one, and which of their steps belong to one optimizer step.
+
+Refuses to know how long an epoch is.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.program.branches import are_exclusive, sides
+from amplint.facts.training.events import Event, EventKind
+from amplint.knowledge import training_names as known
+from amplint.model.tree import Attribute, Call, Continue, For, FunctionDef, If, Name, Node, Raise, Return, Stmt, While
+from amplint.model.walks import last_name, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+_NAMED_SCHEDULER = re.compile(r"sched", re.IGNORECASE)
+_SKIP_TESTS = frozenset({"get_scale", "_scale", "optimizer_step_was_skipped", "found_inf", "_found_inf_per_device"})
+
+
+@dataclass(frozen=True, slots=True)
+class BlindStep:
+    """A scheduler step that is taken whether or not the optimizer step beside it was skipped."""
+
+    call: Call
+    step: Event
+
+
+class Schedulers:
+    """The schedulers of one module."""
+
+    def __init__(self, facts: "Facts") -> None:
+        self._facts = facts
+
+    def is_scheduler(self, expr: Node) -> bool:
+        """Whether an expression is a learning-rate scheduler: made as one, asked for its rate, or called one."""
+        training = self._facts.training
+        handle = training.handle(expr)
+        if handle is not None and {"get_last_lr", "get_lr"} & training.uses[handle].keys():
+            return True
+        if training.made_by(expr, known.is_scheduler):
+            return True
+        return bool(_NAMED_SCHEDULER.search(last_name(expr)))
+
+    def blind_steps(self) -> Iterator[BlindStep]:
+        """Scheduler steps once per optimizer step that no test of a skipped step guards."""
+        for call in self._facts.index.calls:
+            if not (isinstance(call.func, Attribute) and call.func.attr == "step" and not call.args):
+                continue
+            if self._facts.training.kind(call) is not EventKind.SCHEDULER_STEP:
+                continue
+            if self._is_plateau(call.func.value) or self._is_guarded(call):
+                continue
+            step = self._step_beside(call)
+            if step is not None:
+                yield BlindStep(call, step)
+
+    def _is_plateau(self, expr: Node) -> bool:
+        made = self._facts.training.made_by(expr, known.is_scheduler)
+        return bool(made) and all(each.name.endswith("ReduceLROnPlateau") for each in made)
+
+    def _step_beside(self, call: Call) -> Event | None:
+        """The skippable optimizer step that happens once per scheduler step."""
+        index = self._facts.index
+        loops = index.loops(call)
+        owner = loops[0] if loops else index.function(call)
+        if not isinstance(owner, For | While | FunctionDef):
+            return None
+        for event in self._facts.training.within(owner.body):
+            if event.kind is not EventKind.SCALER_STEP and not self._is_accelerated(event):
+                continue
+            if event.is_looped and not is_over_optimizers(event):
+                continue
+            if not are_exclusive(self._facts, call, event.entry):
+                return event
+        return None
+
+    def _is_accelerated(self, event: Event) -> bool:
+        """Whether an Accelerator steps the optimizer, but was told not to step the scheduler with it."""
+        return event.kind is EventKind.OPTIMIZER_STEP and any(
+            self._facts.frameworks.is_scheduler_apart(made) for made in self._facts.frameworks.accelerators
+        )
+
+    def _is_guarded(self, call: Call) -> bool:
+        around = (side.choice for side in sides(self._facts, call))
+        return any(self._mentions_skip(choice.test) for choice in (*around, *self._early_exits(call)))
+
+    def _early_exits(self, call: Call) -> Iterator[If]:
+        index = self._facts.index
+        statement: Stmt | None = index.statement(call)
+        while statement is not None:
+            _, block = index.block(statement)
+            for before in block[: block.index(statement)]:
+                if isinstance(before, If) and isinstance(before.body[-1], Continue | Return | Raise):
+                    yield before
+            holder = index.parents[statement]
+            statement = holder if isinstance(holder, If | For | While) and not isinstance(holder, For | While) else None
+
+    def _mentions_skip(self, test: Node) -> bool:
+        nodes = self._facts.values.closure(test)
+        return any(isinstance(node, Attribute) and node.attr in _SKIP_TESTS for _, node in nodes)
+
+
+def is_over_optimizers(event: Event) -> bool:
+    """Whether the only loop around a step goes over the optimizers that it steps."""
+    if event.via or not event.call.args:
+        return False
+    argument = event.call.args[0].value
+    loops = event.facts.index.loops(event.call)
+    return bool(loops) and isinstance(loops[0], For) and _names(loops[0].target) & _names(argument) != frozenset()
+
+
+def _names(node: Node) -> frozenset[str]:
+    return frozenset(each.id for each in walk(node) if isinstance(each, Name))
