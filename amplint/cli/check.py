@@ -159,7 +159,7 @@ def _narrowing(top: Resolved, cwd: Path) -> "Narrowing | None":
 def _jobs(text: str) -> int | None:
     if text == "auto":
         return None
-    if not text.isdigit() or not int(text):
+    if not text.isdecimal() or not int(text):
         raise UsageError(f"--jobs {text!r} is neither `auto` nor a number above 0")
     return int(text)
 

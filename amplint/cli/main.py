@@ -51,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _write_no_more()
         say(f"amplint: cannot go on: {error}")
         return FAILED
+    except Exception as error:
+        _confess(error)
+        return FAILED
 
 
 def say(text: str) -> None:
@@ -59,6 +62,20 @@ def say(text: str) -> None:
 
     with suppress(OSError):  # nobody is there to be told
         print(visible(text), file=sys.stderr)
+
+
+def _confess(error: Exception) -> None:
+    """Say of a fault of amplint's own what to report."""
+    from amplint.config.fault import VARIABLE, is_traced, told
+
+    _write_no_more()
+    if is_traced():
+        import traceback
+
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            say(line)
+    more = "" if is_traced() else f", with what {VARIABLE}=1 shows"
+    say(f"amplint: {told(error)}; please report it{more}")
 
 
 class _TerminatedError(BaseException):
@@ -78,7 +95,8 @@ def _end_tidily() -> None:
 
 def _write_no_more() -> None:
     """Standard output cannot be written; the interpreter must not complain when it flushes at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):  # it may be no file, where a program calls this one
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(given: list[str]) -> int:

@@ -2,16 +2,14 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
-from typing import TextIO
 
 from amplint.config.settings import FORMATS, Settings
 from amplint.config.usage import UsageError, did_you_mean
-from amplint.report.look import Look, look_of
+from amplint.report.look import look_of
 from amplint.report.pages import published
 from amplint.report.report import Report
 
@@ -32,7 +30,7 @@ def parse_outputs(text: str, file: str | None, origin: str = "") -> list[Output]
     """The outputs that `--output-format` asks for; `--output-file` takes what would go to standard output.
 
     origin is where a configuration says so, which a stranger may have written: it may name no files. Raises UsageError
-    for an unknown format, or for two on standard output; the message begins with the origin.
+    for an unknown format, for two on standard output, or where no file can be; the message begins with the origin.
     """
     outputs: list[Output] = []
     for part in text.split(","):
@@ -42,10 +40,23 @@ def parse_outputs(text: str, file: str | None, origin: str = "") -> list[Output]
             raise UsageError(f"{origin}unknown output format {name!r}{near}; it is one of {', '.join(FORMATS)}")
         if target and origin:
             raise UsageError(f"{origin}output format {part.strip()}: which files are written is for the command line")
-        outputs.append(Output(name, Path(target) if target else Path(file) if file else None))
+        chosen = target or file
+        place = Path(chosen) if chosen else None
+        outputs.append(Output(name, place))
+        _check_place(place)
     if len({output.file for output in outputs}) < len(outputs):
         raise UsageError(f"{origin}output format {text}: two formats for one place; write FORMAT:FILE for one of them")
     return outputs
+
+
+def _check_place(file: Path | None) -> None:
+    """Raise UsageError where a file cannot be written, before the work is done whose findings it is for."""
+    if file is None:
+        return
+    if file.is_dir():
+        raise UsageError(f"{file}: cannot be written: it is a folder")
+    if not file.parent.is_dir():
+        raise UsageError(f"{file}: cannot be written: there is no folder {file.parent}")
 
 
 def write_all(report: Report, outputs: list[Output], settings: Settings) -> None:
@@ -63,21 +74,20 @@ def write_all(report: Report, outputs: list[Output], settings: Settings) -> None
         if name in _SILENT and output.file is None and not report.findings:
             continue
         writer = import_module(f"amplint.report.{name.replace('-', '_')}")
-        with _opened(output.file) as stream:
-            writer.write(report, stream, _look(stream, output, settings.color, os.environ))
+        if output.file is None and output.format in _SILENT:
+            writer.write(report, sys.stdout, look_of(sys.stdout, settings.color, os.environ))
+            continue
+        # Whole before any of it is written: half a report is worse than what was in the file.
+        text = StringIO()
+        writer.write(report, text, look_of(text, "never", os.environ))
+        if output.file is None:
+            sys.stdout.write(text.getvalue())
+        else:
+            _write(output.file, text.getvalue())
 
 
-def _look(stream: TextIO, output: Output, color: str, environment: Mapping[str, str]) -> Look:
-    return look_of(stream, color if output.file is None else "never", environment)
-
-
-@contextmanager
-def _opened(file: Path | None) -> Iterator[TextIO]:
-    if file is None:
-        yield sys.stdout
-        return
+def _write(file: Path, text: str) -> None:
     try:
-        with file.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            yield stream
+        file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
         raise UsageError(f"{file}: cannot be written: {error.strerror}") from error

@@ -3,14 +3,14 @@
 One file decides; another has a say only where that file extends it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from amplint import __version__
 from amplint.config.disk import read_plain
-from amplint.config.globs import Globs
+from amplint.config.globs import Globs, PatternError
 from amplint.config.option import Kind
 from amplint.config.select import Layer
 from amplint.config.settings import Settings, options
@@ -47,7 +47,8 @@ class Resolved:
 
     def per_file(self) -> list[tuple[Globs, tuple[str, ...]]]:
         """The patterns of per-file-ignores with their selectors."""
-        return [(Globs([pattern], self.root), items) for pattern, items in self.settings.per_file_ignores]
+        origin = self.origin("per_file_ignores")
+        return [(_globs([pattern], self.root, origin), items) for pattern, items in self.settings.per_file_ignores]
 
 
 class Resolver:
@@ -99,9 +100,18 @@ class Resolver:
         for name in ("exclude", "extend_exclude"):
             patterns = getattr(settings, name)
             if patterns:
-                excludes.append(Globs(patterns, self._cwd if name in self._given else root))
+                is_given = name in self._given
+                origin = "" if is_given or name not in origins else f"{origins[name]}: "
+                excludes.append(_globs(patterns, self._cwd if is_given else root, origin))
         origins = {**origins, **dict.fromkeys(self._given, "command line")}
         return Resolved(settings, root, file, layers, tuple(excludes), origins)
+
+
+def _globs(patterns: Sequence[str], root: Path, origin: str) -> Globs:
+    try:
+        return Globs(patterns, root)
+    except PatternError as error:
+        raise UsageError(f"{origin}{error}") from error
 
 
 def _layer(values: Mapping[str, Any], file: str = "") -> Layer:

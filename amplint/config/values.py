@@ -78,6 +78,6 @@ def check_required_version(required: str, version: str, origin: str) -> None:
 
 def _numbers(text: str, origin: str) -> tuple[int, ...]:
     parts = text.split(".")
-    if not text or not all(part.isdigit() for part in parts):
+    if not text or not all(part.isdecimal() for part in parts):
         raise UsageError(f"{origin}: `required-version` must be as '>=0.1' or '0.1.0'")
     return tuple(int(part) for part in parts)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from time import perf_counter
 
+from amplint.config.fault import is_traced, told
 from amplint.facts.accumulation.unjudged import unjudged
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Problem
@@ -29,8 +30,9 @@ def check_module(
         except RecursionError:
             problems.append(Problem(facts.path, "nested too deeply to analyse", registered.rule.code))
         except Exception as error:  # a fault in one rule must not hide what the others say
-            message = f"internal fault: {type(error).__name__}: {error}; please report it with the file"
-            problems.append(Problem(facts.path, message, registered.rule.code))
+            if is_traced():
+                raise
+            problems.append(Problem(facts.path, f"{told(error)}; please report it with the file", registered.rule.code))
         if seconds is not None:
             seconds[registered.rule.code] += perf_counter() - start
     # What is only incomplete fails no run.

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from amplint.config.fault import is_traced, told
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
 from amplint.engine.imports import imports_digest
@@ -70,7 +71,9 @@ def _faults(action: Callable[[], None], path: str) -> list[Problem]:
     except RecursionError:
         return [Problem(path, "nested too deeply to analyse")]
     except Exception as error:
-        return [Problem(path, f"internal fault: {type(error).__name__}: {error}; please report it with the file")]
+        if is_traced():
+            raise
+        return [Problem(path, f"{told(error)}; please report it with the file")]
     return []
 
 

@@ -29,7 +29,7 @@ def look_of(stream: TextIO, color: str, environment: Mapping[str, str]) -> Look:
 
 
 def _columns(stream: TextIO, environment: Mapping[str, str]) -> int:
-    if environment.get("COLUMNS", "").isdigit():
+    if environment.get("COLUMNS", "").isdecimal():
         return max(int(environment["COLUMNS"]), 20)
     try:
         return max(os.get_terminal_size(stream.fileno()).columns, 20)

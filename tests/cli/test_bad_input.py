@@ -1,11 +1,13 @@
 """Whatever is wrong with the input: a clear message, the right exit code, and the other files are still reported."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import AMP_CODE, amplint
+from tests.cli.running import AMP_CODE, ROOT, amplint
 
 BROKEN = AMP_CODE + "with autocast(:\n    pass\n"
 
@@ -125,7 +127,11 @@ def test_wrong_configuration(tree: Path, text: str, message: str) -> None:
         (["rule", "AMP40"], "'AMP40' begins the codes of several rules: AMP401, "),
         (["config", "nowhere"], "nowhere does not exist"),
         (["-", "a.py"], "no other path"),
-        (["-o", "no/such/folder/x"], "cannot be written"),
+        (["-o", "no/such/folder/x"], "no/such/folder/x: cannot be written: there is no folder no/such/folder"),
+        (["-o", "."], ".: cannot be written: it is a folder"),
+        (["--output-format", "sarif:.", "--fix"], ".: cannot be written: it is a folder"),
+        (["--exclude", "[z-a]"], "amplint: a pattern cannot be read: bad character range z-a"),
+        (["--config", "."], ": cannot be read: Is a directory"),
         (["rule", "AMP999"], "unknown rule 'AMP999'"),
         (["rule"], "name one rule"),
         (["config", "--files", "nope"], "nope does not exist"),
@@ -135,6 +141,55 @@ def test_wrong_flags(tree: Path, flags: list[str], message: str) -> None:
     done = amplint(*flags, cwd=tree)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+_FAULTY = """
+import sys
+from amplint.engine import tree, work
+from amplint.report import json
+def fail(*given, **named): raise KeyError("x" * 9000)
+def write(report, stream, look): stream.write("[") and fail()
+where = {"tree": (tree, "_chunks", fail), "file": (work, "_fill", fail), "report": (json, "write", write)}
+setattr(*where[sys.argv.pop(1)])
+from amplint.cli.main import main
+raise SystemExit(main())
+"""
+
+
+def _faulty(where: str, *flags: str, tree: Path, **more: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", _FAULTY, where, "check", "--isolated", "--no-cache", *flags, "."]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **more}
+    return subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("where", ["tree", "report"])
+@pytest.mark.parametrize("to_file", [True, False])
+def test_a_fault_of_the_tool_itself(tree: Path, where: str, to_file: bool) -> None:
+    """Nothing is half written, and one line says what to report."""
+    (tree / "report").write_text("old")
+    done = _faulty(where, "--output-format", "json:report" if to_file else "json", tree=tree)
+    assert (done.returncode, done.stdout, (tree / "report").read_text()) == (2, "", "old")
+    [line] = done.stderr.splitlines()
+    assert line.startswith("amplint: internal fault: KeyError: 'xxx")
+    assert line.endswith("); please report it, with what AMPLINT_TRACEBACK=1 shows")
+    assert len(line) < 400
+
+
+@pytest.mark.parametrize("where", ["tree", "report", "file"])
+def test_a_fault_is_shown_whole_where_that_is_wanted(tree: Path, where: str) -> None:
+    done = _faulty(where, "--output-format", "json", tree=tree, AMPLINT_TRACEBACK="1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert "\nKeyError: 'xxx" in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("please report it")
+
+
+def test_a_fault_in_one_file_is_a_problem_of_it(tree: Path) -> None:
+    done = _faulty("file", tree=tree)
+    assert done.returncode == 2
+    problem = done.stderr.splitlines()[0]
+    assert problem.startswith("amplint: broken.py: internal fault: KeyError: 'xxx")
+    assert problem.endswith("please report it with the file")
 
 
 def test_a_name_that_is_not_text(tree: Path) -> None:

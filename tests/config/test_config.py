@@ -1,6 +1,6 @@
 """Where settings come from, and what is said when they are wrong."""
 
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import jsonschema
 import pytest
@@ -116,10 +116,48 @@ def test_every_option_is_described_and_examples_are_valid(tmp_path: Path) -> Non
         ("./docs/", "docs/conf.py", True),
         ("a.b", "axb", False),
         ("[", "[", True),
+        ("[!", "[!", True),
+        ("[!]", "[!]", True),
+        ("[]a]", "]", True),
+        ("[^]]", "]", False),
+        ("x[!a]y", "x/y", False),
+        ("[x&&y]", "&", True),
+        (r"\*.py", "*.py", True),
+        (r"\*.py", "a.py", False),
+        (r"\!a", "!a", True),
+        ("/r/a/*.py", "a/b.py", True),
+        ("/r/a/*.py", "b/a/b.py", False),
+        ("/q/a.py", "q/a.py", True),
     ],
 )
 def test_globs(pattern: str, path: str, is_match: bool) -> None:
     assert Globs([pattern], Path("/r")).match(Path("/r", path)) is is_match
+
+
+@pytest.mark.parametrize("pattern", [r"a\b", r"a\*.py", "a/b", r"C:\r\a\b", "C:/r/a", r"**\c.py"])
+def test_globs_where_a_backslash_separates(pattern: str) -> None:
+    root = PureWindowsPath("C:/r")
+    assert Globs([pattern], root).match(root / "a" / "b" / "c.py") is (pattern != r"a\*.py")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (r"a\b", r"pattern 'a\\b': write `/` between folders"),
+        ("a\\", "write `/` between folders"),
+        ("!a", "pattern '!a': there are no exceptions"),
+        ("../a", "leads out of its folder"),
+        ("[z-a].py", "cannot be read: bad character range z-a"),
+    ],
+)
+@pytest.mark.parametrize("key", ["exclude", "extend-exclude", "per-file-ignores"])
+def test_patterns_that_cannot_be_meant(tmp_path: Path, key: str, pattern: str, message: str) -> None:
+    value = f"{{ '{pattern}' = ['AMP1'] }}" if key == "per-file-ignores" else f"['{pattern}']"
+    (tmp_path / "amplint.toml").write_text(f"{key} = {value}")
+    with pytest.raises(UsageError) as failure:
+        Resolver({}, tmp_path).top().per_file()
+    assert str(failure.value).startswith(f"{tmp_path / 'amplint.toml'}: ")
+    assert message in str(failure.value)
 
 
 @pytest.mark.parametrize(
