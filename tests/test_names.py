@@ -1,6 +1,7 @@
 import pytest
 
 from amplint.facts.gather import Context, Facts
+from amplint.facts.program.context import Modules
 from amplint.facts.program.index import header_span
 from amplint.model import tree
 from amplint.model.span import Span
@@ -72,7 +73,7 @@ def test_definitions_are_found_across_files_and_through_re_exports() -> None:
     main = facts_of("from pkg import L\nL.run()\n", "main")
     modules = {"pkg": package, "pkg.engine": engine}
     for facts in (main, package, engine):
-        facts.context = Context(modules)
+        facts.context = Context(Modules(modules))
     found = main.definition("pkg.L.run")
     assert found is not None
     owner, function = found

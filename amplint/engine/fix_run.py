@@ -52,8 +52,8 @@ class _FixRun:
         session = self._session.with_overlay(overlay)
         again = set(touched)
         for shown in touched:
-            importers = (facts.path for facts in session.linker.importers(self._places[shown]))
-            again |= self._places.keys() & set(importers)
+            importers = set(session.linker.importer_paths(self._places[shown]))
+            again |= {other for other, path in self._places.items() if path in importers}
         again = self._closed(again)
         places = (self._places[shown] for shown in self._places if shown in again)
         return self.files(session, {path: overlay.get(path, self._sources[path]) for path in places})

@@ -12,9 +12,10 @@ from pathlib import Path
 from time import perf_counter
 
 from amplint.engine.check import check_module
-from amplint.engine.link import Linker, Shelf, Surroundings
+from amplint.engine.link import Linker
 from amplint.engine.places import ROOT_MARKS
 from amplint.engine.setup import Setup
+from amplint.engine.shelf import Shelf, Surroundings
 from amplint.engine.silence import silence
 from amplint.facts.gather import Facts
 from amplint.model.edit import Applicability, Fix

@@ -8,10 +8,10 @@ from amplint.config.fault import is_traced, told
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
 from amplint.engine.imports import imports_digest
-from amplint.engine.link import Shelf
 from amplint.engine.outcome import Outcome, Reading, Wanted
 from amplint.engine.session import Checked, Project, Session
 from amplint.engine.setup import Setup
+from amplint.engine.shelf import Shelf
 from amplint.model.edit import Applicability
 from amplint.model.finding import Finding, Problem
 from amplint.report.report import AppliedFix

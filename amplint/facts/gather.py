@@ -3,7 +3,6 @@
 Holds no opinion about what is wrong.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,9 +22,10 @@ from amplint.facts.autocast.pairing import Pairing
 from amplint.facts.autocast.regions import Regions
 from amplint.facts.autocast.switches import Switches
 from amplint.facts.autocast.unscaled import UnscaledTraining
-from amplint.facts.program.callers import Importers, aliases
+from amplint.facts.program.callers import aliases
 from amplint.facts.program.classes import attribute_values
 from amplint.facts.program.constructors import Constructors
+from amplint.facts.program.context import Importers, Modules
 from amplint.facts.program.index import Index
 from amplint.facts.program.names import Names
 from amplint.facts.program.targets import Targets
@@ -80,7 +80,7 @@ class Context:
     is_complete is False where the checked file is seen alone (flake8, standard input).
     """
 
-    modules: "Mapping[str, Facts]" = field(default_factory=dict)
+    modules: Modules = field(default_factory=Modules)
     importers: Importers = field(default_factory=Importers)
     is_complete: bool = False
 
@@ -285,7 +285,7 @@ class Facts:
             return None
         head, rest = canonical, ""
         while head:
-            owner = self if head == self.dotted_name else self.context.modules.get(head)
+            owner = self if head == self.dotted_name else self.context.modules.get(head) if rest else None
             if owner is not None and rest:
                 local = owner.index.definitions.get(rest)
                 if local is not None:

@@ -34,6 +34,9 @@ def _api_behind(canonical: str, facts: "Facts") -> Api | None:
     """What a dotted name of the project stands for, import after import."""
     for _ in range(_MOST_HANDS):
         module, _, name = canonical.rpartition(".")
+        outline = facts.context.modules.outline(module)
+        if outline is not None and (outline.defines(name) or not outline.may_hold((name,))):
+            return None
         owner = facts.context.modules.get(module)
         bindings = owner.names.bindings(owner.module).get(name, ()) if owner is not None else ()
         if owner is None or len(bindings) != 1 or bindings[0].kind != "import" or bindings[0].canonical is None:

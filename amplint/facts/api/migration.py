@@ -201,8 +201,9 @@ def _is_scripted(use: Use, facts: "Facts") -> bool:
 
 
 def _neighbours(facts: "Facts") -> Iterator["Facts"]:
-    yield from facts.context.importers
-    yield from facts.context.modules.values()
+    """The modules beside this one that may name the scaler's class."""
+    yield from facts.context.importers.holding(("GradScaler",))
+    yield from facts.context.modules.holding(("GradScaler",))
 
 
 def _tests_type(facts: "Facts") -> bool:

@@ -5,7 +5,6 @@ The old classes pin float16 (CPU: bfloat16) and the weight cache; the new one in
 region encloses the regions of what it calls; refuses to follow calls one by one.
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.api.arguments import fit
@@ -21,6 +20,8 @@ _PINNED = {
     "cpu": frozenset({"torch.bfloat16"}),
 }
 _SETTERS = frozenset({"torch.set_autocast_cache_enabled"})
+# What the text of a file holds that enters a region or sets what regions inherit.
+_MENTIONS = ("autocast",)
 
 
 class Inheritance:
@@ -33,20 +34,9 @@ class Inheritance:
     def may_reach(self, device: str) -> bool:
         """Whether another dtype than the old class's, or a cache setting, may reach a region on this device."""
         if device not in self._known:
-            self._known[device] = any(_disturbs(each, device) for each in _callers(self._facts))
+            around = self._facts.context.importers.holding(_MENTIONS, is_transitive=True)
+            self._known[device] = any(_disturbs(each, device) for each in (self._facts, *around))
         return self._known[device]
-
-
-def _callers(facts: "Facts") -> Iterator["Facts"]:
-    """The module itself and all that import it, directly or not."""
-    seen: set[int] = set()
-    waiting = [facts]
-    while waiting:
-        current = waiting.pop()
-        if id(current) not in seen:
-            seen.add(id(current))
-            yield current
-            waiting.extend(current.context.importers)
 
 
 def _disturbs(facts: "Facts", device: str) -> bool:

@@ -1,6 +1,6 @@
 """Who calls a function or makes an instance of a class, and with what; only calls by name are known."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from amplint.model.tree import Call, ClassDef, Expr, FunctionDef
@@ -9,23 +9,6 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 MOST_CALLERS = 20
-
-
-class Importers(Sequence["Facts"]):
-    """The modules that import another, in the order of their paths: none where a module is seen alone."""
-
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # the two overloads of Sequence add nothing here
-        return ()[index]
-
-    def __len__(self) -> int:
-        return 0
-
-    def naming(self, names: Collection[str]) -> "Sequence[Facts]":
-        """Those whose text holds one of some names, and packages, which hand on what their text need not name.
-
-        The others are not parsed.
-        """
-        return ()
 
 
 def aliases(facts: "Facts") -> dict[str, set[str]]:

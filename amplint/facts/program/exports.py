@@ -21,7 +21,7 @@ def is_exported(binding: Binding, facts: "Facts") -> bool:
     if facts.is_package or binding.name in _listed(facts):
         return True
     if binding.name not in facts.taken:
-        importers = facts.context.importers
+        importers = facts.context.importers.holding((binding.name,))
         facts.taken[binding.name] = any(_takes(importer, facts.dotted_name, binding.name) for importer in importers)
     return facts.taken[binding.name]
 

@@ -3,6 +3,7 @@
 Goes by the names of methods alone, to be fast; what the calls mean is for `events.py`.
 """
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ METHODS = frozenset({"backward", "unscale_", "zero_grad", "step", "scale_loss", 
 # What is done with a loss to show it.
 TELLING = frozenset({"print", "append", "add", "update", "log", "info", "debug", "add_scalar", "format", "float"})
 DEEPEST = 6
+# How text mentions what concerns a step.
+_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(METHODS | {'scale', 'update'}))})\b[)\s\\]*\(|\.[\s\\]*grad\b".encode())
 
 
 @dataclass
@@ -60,12 +63,27 @@ class Concerns:
 
     @cached_property
     def _method_names(self) -> frozenset[str]:
-        """The names of methods whose body concerns a step, or calls such a method: of this module and its imports."""
+        """The names of methods whose body concerns a step, or calls such a method: of this module and its imports.
+
+        From imports only those that some call of this module may mean.
+        """
         bindings = self.facts.names.bindings(self.facts.module).values()
         imported = {binding.canonical for found in bindings for binding in found if binding.kind == "import"}
-        seen = (self.facts.definition(name) for name in imported if name is not None)
+        called = {call.func.attr for call in self.facts.index.calls if isinstance(call.func, Attribute)} - {"__init__"}
+        seen = (self.facts.definition(name) for name in imported if name is not None and self._may_bring(name, called))
         homes = {home.path: home for home, target in filter(None, seen) if isinstance(target, ClassDef)}
         return self.own_method_names.union(*(home.concerns.own_method_names for home in homes.values()))
+
+    def _may_bring(self, imported: str, called: set[str]) -> bool:
+        """Whether an import may bring a class with one of some methods. Goes by the text of its module."""
+        module, _, name = imported.rpartition(".")
+        outline = self.facts.context.modules.outline(module)
+        if outline is None:
+            return True
+        if not outline.defines(name):
+            return outline.may_hold((name,)) or outline.has_star
+        is_class = not outline.defines_function(name)
+        return is_class and outline.may_have_method(called) and outline.matches(_MENTION)
 
     @cached_property
     def own_method_names(self) -> frozenset[str]:
