@@ -122,12 +122,16 @@ class Efficiency:
     def _loader(self, loop: For | While) -> Call | None:
         iterable = loop.iter if isinstance(loop, For) else None
         while isinstance(iterable, Call) and iterable.args and isinstance(iterable.func, Name | Attribute):
+            if self._is_loader(iterable):
+                return iterable
             iterable = iterable.args[0].value  # enumerate(…), tqdm(…)
         for origin in self._facts.values.origins(iterable) if iterable is not None else ():
             if isinstance(origin.node, Call) and origin.facts is self._facts:
-                name = self._facts.names.canonical(origin.node.func)
-                return origin.node if name in ("torch.utils.data.DataLoader",) else None
+                return origin.node if self._is_loader(origin.node) else None
         return None
+
+    def _is_loader(self, call: Call) -> bool:
+        return self._facts.names.canonical(call.func) == "torch.utils.data.DataLoader"
 
 
 def _is_true(expr: Expr) -> bool:

@@ -29,6 +29,7 @@ from amplint.model.tree import (
     MatchCase,
     Name,
     Node,
+    Tuple,
     Unary,
 )
 from amplint.model.walks import dotted, last_name, walk
@@ -189,7 +190,9 @@ def tells_float16(facts: "Facts", expr: Node) -> bool:
 
 
 def _is_off_for_bfloat16(facts: "Facts", expr: Node) -> bool:
-    """Whether a flag is set to False just where the dtype is set to bfloat16."""
+    """Whether a flag is set to False just where the dtype is set to bfloat16, or returned beside it."""
+    if any(_is_false_beside_bfloat16(origin) for origin in facts.values.origins(expr)):
+        return True
     if not isinstance(expr, Name):
         return False
     for binding in facts.names.lookup(expr.id, expr):
@@ -198,6 +201,14 @@ def _is_off_for_bfloat16(facts: "Facts", expr: Node) -> bool:
             if any(_mentions(facts, value, _BFLOAT16) for value in _assigned(block)):
                 return True
     return False
+
+
+def _is_false_beside_bfloat16(origin: Origin) -> bool:
+    """Whether a value is the False of a tuple such as `(torch.bfloat16, False)`."""
+    if not isinstance(origin.node, Constant) or origin.node.value is not False:
+        return False
+    around = origin.facts.index.parents.get(origin.node)
+    return isinstance(around, Tuple) and any(_mentions(origin.facts, part, _BFLOAT16) for part in around.elts)
 
 
 def _assigned(block: Block) -> Iterator[Node]:
