@@ -2,8 +2,9 @@
 
 ## What it does
 
-Finds an `update` that follows no `step` and no `unscale_` at all; and an optimizer that a function makes, unscales or
-zeroes, and never steps, though it keeps the optimizer to itself.
+Finds an `update` that follows no `step` and no `unscale_` at all; a function that scales, unscales and updates, and in
+which the scaler steps nothing on any path; and an optimizer that a function makes, unscales or zeroes, and never
+steps, though it keeps the optimizer to itself.
 
 ## Why it matters
 
@@ -63,25 +64,25 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report updates without any step, and optimizers that are served without one."""
     for defect in facts.defects.of(DefectKind.NEVER_STEPPED):
         message = f"`{scaler_name(defect)}.update()` is called, but no optimizer is stepped"
-        if defect.error is None:
+        if _served(defect):
             message = f"`{_served(defect)}` is served here, but never stepped"
         yield report(RULE, defect, message, fix=_fix(defect))
 
 
 def _served(defect: Defect) -> str:
-    """The optimizer that a call unscales or zeroes."""
+    """The optimizer that a call unscales or zeroes; '' for an update, which serves none."""
     call = defect.place
-    if not isinstance(call, Call):
+    func = call.func if isinstance(call, Call) else None
+    if not isinstance(call, Call) or (isinstance(func, Attribute) and func.attr == "update"):
         return ""
-    func = call.func
-    return spelled(call.args[0].value if call.args else func.value if isinstance(func, Attribute) else func)
+    return spelled(call.args[0].value if call.args else func.value if isinstance(func, Attribute) else call)
 
 
 def _fix(defect: Defect) -> Fix | None:
     """A step before the only update, in the block of the call that it follows."""
     updates = [u for u in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(u, defect.site)]
     named = [defect.reading.spelled_optimizer(place, defect.site) for place in defect.reading.roles.optimizers]
-    optimizer = _served(defect) if defect.error is None else named[0] if len(named) == 1 else ""
+    optimizer = _served(defect) or (named[0] if len(named) == 1 else "")
     scaler, statement = scaler_code(defect), statement_of(defect, updates[0]) if len(updates) == 1 else None
     if not (optimizer and scaler) or not isinstance(statement, ExprStmt):
         return None

@@ -11,6 +11,7 @@ from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.facts.protocol.forgotten import forgotten, is_stepped_elsewhere
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
+from amplint.facts.protocol.left_out import unapplied, unended
 from amplint.facts.protocol.reader import Misstep
 from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.told import is_told, is_waited_for
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
+AROUND = frozenset({Reason.STEP_AROUND, Reason.STEP_AROUND_UNSCALED})
 BACKWARDS = (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
 # After these a path goes on in a state that no reader of the program would expect, and meets further errors.
 EXPLAINING = frozenset({Reason.UPDATE_BEFORE_STEP, Reason.UPDATE_AMONG_BACKWARDS, Reason.UNSCALE_AMONG_BACKWARDS})
@@ -70,8 +72,17 @@ class _Judge:
                 yield found
         yield from self._dropped()
         yield from self._beside_chosen()
+        yield from self._left_out()
+
+    def _left_out(self) -> Iterator[Defect]:
+        """What no path does, where no path fails for it."""
         if Reason.UPDATE_WITHOUT_RECORD not in self.reasons:
-            yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for step in forgotten(self.reading))
+            found = dict.fromkeys(forgotten(self.reading))
+            if self.reasons.isdisjoint(AROUND):
+                found.update(dict.fromkeys(unapplied(self.reading)))
+            yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for step in found)
+        if self.reasons.isdisjoint({Reason.NO_UPDATE, Reason.UNSCALE_AFTER_STEP}):
+            yield from (Defect(DefectKind.NO_UPDATE, self.reading, step) for step in unended(self.reading))
 
     def _defect(self, misstep: Misstep) -> Defect | None:
         error = misstep.error
