@@ -22,11 +22,12 @@ from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.automaton import Automaton
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.knowledge.state import Error, Event, OptimizerState, State
-from amplint.model.tree import Assign, Node, Return
+from amplint.model.tree import Assign, Attribute, Node, Return, last_name
 
 UNSEEN: Term = ("name", "optimizer that is not seen", "")
 # torch raises there too, but what led there is more likely a path that never happens.
 MISPLACED = frozenset({Reason.CLIP_BEFORE_BACKWARD, Reason.CLIP_AFTER_STEP})
+ASKING = "is_enabled"
 SILENT = frozenset({Reason.STEP_WITHOUT_GRADIENTS, Reason.SCALE_NOT_SET})
 
 
@@ -236,20 +237,28 @@ class Reader(Client[Standing]):
             self._switched_off[id(happening)] = happening.without_scaler()
         return self._switched_off[id(happening)]
 
-    def _switches(self, scaler: Term | None) -> bool:
-        """Whether a scaler may be disabled on some paths."""
+    def _switches(self, scaler: Term | None) -> tuple[Term, ...]:
+        """What is false where a scaler is disabled, if it may be on some paths."""
         role = self.roles.scalers.get(scaler) if scaler is not None else None
-        return role is not None and role.enabled not in (None, OPAQUE)
+        if scaler is None or role is None:
+            return ()
+        known = () if role.enabled in (None, OPAQUE) else (role.enabled,)
+        return (*known, ("call", ("attr", scaler, ASKING), ())) if scaler in self._questioned else known
+
+    @cached_property
+    def _questioned(self) -> frozenset[Term]:
+        """The scalers that the scene asks whether they are enabled."""
+        asking = ((call.func, step.frame) for step, call in self.scene.calls if last_name(call.func) == ASKING)
+        places = (self.scene.place(func.value, frame) for func, frame in asking if isinstance(func, Attribute))
+        return frozenset(place for place in places if place is not None)
 
     def is_off(self, scaler: Term, known: Known) -> bool:
         """Whether the answers on this path say that a scaler is disabled."""
-        if known.questions is None or not self._switches(scaler):
+        switches = self._switches(scaler)
+        if known.questions is None or not switches:
             return False
-        enabled = self.roles.scalers[scaler].enabled
-        assert enabled is not None
-        formula = known.questions.normal.truth(enabled)
         answers = dict(zip(known.questions.asked, known.answers, strict=True))
-        return formula_value(formula, answers) is False
+        return any(formula_value(known.questions.normal.truth(switch), answers) is False for switch in switches)
 
 
 def _scales(happenings: tuple[Happening, ...]) -> bool:

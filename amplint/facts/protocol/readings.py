@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 MOST_STATES = 64
 MOST_QUESTIONS = 6
 # A condition matters where one of these hangs on it; None is a backward.
-DECISIVE = frozenset({None, EventKind.UNSCALE, EventKind.STEP, EventKind.DIRECT_STEP, EventKind.UPDATE, EventKind.ZERO})
+DECISIVE = frozenset(
+    {None, EventKind.SCALE, EventKind.UNSCALE, EventKind.STEP, EventKind.DIRECT_STEP, EventKind.UPDATE, EventKind.ZERO}
+)
 
 
 @dataclass(frozen=True, eq=False)
