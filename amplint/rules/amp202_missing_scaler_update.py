@@ -3,8 +3,8 @@
 ## What it does
 
 Finds a `scaler.step(optimizer)` after which a path comes to the next `step` or `unscale_` of the same optimizer
-without a `scaler.update()` between; and a method that trains one batch with a scaler of its own object, which nothing in
-sight ever updates.
+without a `scaler.update()` between; and a method that trains one batch with a scaler of its own object, which nothing
+in sight ever updates.
 
 ## Why it matters
 

@@ -47,7 +47,7 @@ from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.model.edit import Applicability, Fix, Wrap
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import Attribute, Call
+from amplint.model.tree import Attribute, Call, Node, walk
 from amplint.rules.protocol_repairs import (
     is_shared,
     repair,
@@ -84,7 +84,12 @@ def _fix(defect: Defect, scaler: str) -> Fix | None:
         return None
     loss = call.func.value
     name = spelled(loss) or "..."
-    if not scaler or name == "torch.autograd":
+    if not scaler or name == "torch.autograd" or any(_is_scaling(node) for node in walk(loss)):
         return None
     wrap = Wrap(loss.span, f"{scaler}.scale(", ")")
     return repair(f"replace the loss by `{scaler}.scale({name})`", Applicability.UNSAFE, wrap)
+
+
+def _is_scaling(node: Node) -> bool:
+    """Whether a part of the loss is scaled already, on some of the paths."""
+    return isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "scale"

@@ -46,7 +46,12 @@ def unended(reading: Reading) -> Iterator[Step]:
         for step in reading.steps_of(EventKind.STEP, scaler=scaler):
             is_whole = bool(_before(reading, step, scaler, EventKind.SCALE)) and step.frame == 0
             is_repeated = loop_around(reading.scene, step) is not None
-            if is_whole and not is_repeated and _is_own(reading, step) and not _is_done_elsewhere(reading, step, "update"):
+            if (
+                is_whole
+                and not is_repeated
+                and _is_own(reading, step)
+                and not _is_done_elsewhere(reading, step, "update")
+            ):
                 yield step
                 break
 
