@@ -47,7 +47,8 @@ from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.model.edit import Applicability, Fix, Wrap
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import Attribute, Call, Node, walk
+from amplint.model.tree import Attribute, Call, Node
+from amplint.model.walks import walk
 from amplint.rules.protocol_repairs import (
     is_shared,
     repair,

@@ -6,14 +6,15 @@ Knows whole functions, not paths; refuses to judge a scaler that something unsee
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from amplint.facts.callers import all_importers
+from amplint.facts.program.callers import all_importers
 from amplint.facts.protocol.guards import loop_around
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, Name, last_name
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, Name
+from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts

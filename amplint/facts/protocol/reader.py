@@ -22,7 +22,8 @@ from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.automaton import Automaton
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.knowledge.state import Error, Event, OptimizerState, State
-from amplint.model.tree import Assign, Attribute, Node, Return, last_name
+from amplint.model.tree import Assign, Attribute, Node, Return
+from amplint.model.walks import last_name
 
 UNSEEN: Term = ("name", "optimizer that is not seen", "")
 # torch raises there too, but what led there is more likely a path that never happens.
