@@ -111,3 +111,45 @@ def _tokens(program: str) -> list[tokenize.TokenInfo]:
 
 
 LINES = {"spaced": spaced, "in_if_true": in_if_true, "renamed": renamed}
+
+
+class _WithoutArguments(ast.NodeTransformer):
+    """Calls whose arguments are not typed yet."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        return ast.Call(node.func, [], [])
+
+
+class _WithoutTheLast(ast.NodeTransformer):
+    """Calls and displays that lack their last part."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        return ast.Call(node.func, node.args if node.keywords else node.args[:-1], node.keywords[:-1])
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.Tuple:
+        self.generic_visit(node)
+        return node if isinstance(node.ctx, ast.Store) else ast.Tuple(node.elts[:-1], node.ctx)
+
+    def visit_List(self, node: ast.List) -> ast.List:
+        self.generic_visit(node)
+        return node if isinstance(node.ctx, ast.Store) else ast.List(node.elts[:-1], node.ctx)
+
+
+class _WithoutValues(ast.NodeTransformer):
+    """Functions that lack their last parameter and return nothing."""
+
+    def visit_arguments(self, node: ast.arguments) -> ast.arguments:
+        node.args, node.defaults = node.args[:-1], []
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.Return:
+        return ast.Return(None)
+
+
+HALF_WRITTEN = {
+    "without arguments": _WithoutArguments,
+    "without the last": _WithoutTheLast,
+    "without values": _WithoutValues,
+}

@@ -7,15 +7,16 @@ from collections import Counter
 import pytest
 
 from tests.fixture_cases import Case, cases
-from tests.fixture_engine import check, findings_of, fix, outcome
+from tests.fixture_engine import check, findings_of, fix, outcome, report
 from tests.fixture_oracle import compiles
-from tests.fixture_transforms import BYTES, LINES, UnfitError
+from tests.fixture_transforms import BYTES, HALF_WRITTEN, LINES, UnfitError
 
 PLAIN = [
     case
     for case in cases()
     if case.is_bad and not case.code.startswith("AMP0") and all(name.endswith(".py") for name in case.files)
 ]
+PROGRAMS = [case for case in cases() if case.code != "AMP000" and all(name.endswith(".py") for name in case.files)]
 every_plain = pytest.mark.parametrize("case", PLAIN, ids=lambda case: case.id)
 
 
@@ -64,3 +65,13 @@ def test_formatting_does_not_matter(case: Case) -> None:
 
 def _shape(raw: bytes) -> str:
     return ast.dump(ast.parse(raw))
+
+
+@pytest.mark.parametrize("name", HALF_WRITTEN)
+@pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.id)
+def test_half_written_programs_are_checked(case: Case, name: str) -> None:
+    files = {}
+    for path, raw in case.files.items():
+        tree = ast.fix_missing_locations(HALF_WRITTEN[name]().visit(ast.parse(raw)))
+        files[path] = ast.unparse(tree).encode() + b"\n"
+    assert [str(problem) for problem in report(files, case.options).problems] == []

@@ -51,7 +51,9 @@ def programs(case: Case, files: dict[str, bytes]) -> dict[str, str]:
 
 @every
 def test_expectations(case: Case) -> None:
-    findings = report(case.files, case.options).findings
+    found_by_run = report(case.files, case.options)
+    assert [str(problem) for problem in found_by_run.problems] == []
+    findings = found_by_run.findings
     found = sorted(
         ((finding.path, finding.span.line), finding.code, finding.fix.applicability if finding.fix else "none")
         for finding in findings
