@@ -290,11 +290,11 @@ class Facts:
                 local = owner.index.definitions.get(rest)
                 if local is not None:
                     return owner, local
-                first, _, tail = rest.partition(".")
+                first = rest.partition(".")[0]
                 target = owner.names.module_binding(first)
                 if target is None or target == canonical:
                     return None
-                return owner._definition(f"{target}.{tail}" if tail else target, budget - 1)
+                return owner._definition(target + rest.removeprefix(first), budget - 1)
             head, _, last = head.rpartition(".")
             rest = f"{last}.{rest}" if rest else last
         return None

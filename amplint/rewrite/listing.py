@@ -130,13 +130,12 @@ def listing(page: Page, nodes: Sequence[Node], opening: int, closing: int) -> Li
     """The list of these nodes between two offsets."""
     items: list[Item] = []
     start_of_gap = opening
-    for index, node in enumerate(nodes):
+    for node in nodes:
         span_start = max(page.offset(node.span.start), opening)
         span_end = min(page.offset(node.span.end), closing)
         start = next((at for at, _ in page.marks(start_of_gap, span_start)), span_start)
-        limit = page.offset(nodes[index + 1].span.start) if index + 1 < len(nodes) else closing
         end, comma = span_end, None
-        for at, mark in page.marks(max(span_end, start_of_gap), limit):
+        for at, mark in page.marks(max(span_end, start_of_gap), closing):
             if mark == ",":
                 comma = at
                 break

@@ -69,7 +69,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     undivided = [
         group
         for group, trace in facts.accumulation.traced()
-        if trace.is_mean and not (trace.divisors or trace.is_weighted or trace.is_summed)
+        if trace.is_mean and not (trace.divisions or trace.is_weighted or trace.is_summed)
     ]
     for place, group in enumerate(undivided):
         if not any(_is_one_loss(other, group) for other in undivided[:place]):

@@ -42,6 +42,7 @@ Unsafe: the gradients get N times as large, and the learning rate of a tuned run
 
 from collections.abc import Iterator
 
+from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.gather import Facts
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.spelling import spelled
@@ -64,9 +65,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report losses that are divided by the same length twice."""
     for group, trace in facts.accumulation.traced():
         period = spelled(group.period)
-        divided = [node for divisor, node in trace.divisors if period and spelled(divisor) == period]
-        if len(divided) > 1 and group.home is facts and not are_exclusive(facts, divided[0], divided[1]):
-            first, second = sorted(divided[:2], key=lambda node: node.span)
+        pair = _two_divisions(facts, trace, period) if period and group.home is facts else None
+        if pair is not None:
+            first, second = sorted(pair, key=lambda node: node.span)
             message = f"the loss is divided by `{period}` a second time"
             notes = (Note(first.span, "divided here already"),)
             yield RULE.finding(facts, second, message, notes=notes, fix=_fix(facts, second, first))
@@ -76,6 +77,20 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield RULE.finding(
             facts, twice.division, message, notes=(note,), fix=_fix(facts, twice.division, twice.backward)
         )
+
+
+def _two_divisions(facts: Facts, trace: LossTrace, period: str) -> tuple[Node, Node] | None:
+    """Two divisions by the length that one part of the loss goes through, one after the other."""
+    divisions = [division for division in trace.divisions if spelled(division.divisor) == period]
+    return next(
+        (
+            (division.node, later.node)
+            for division in divisions
+            for later in division.later
+            if spelled(later.divisor) == period and not are_exclusive(facts, division.node, later.node)
+        ),
+        None,
+    )
 
 
 def _fix(facts: Facts, division: Node, other: Node) -> Fix | None:

@@ -47,10 +47,10 @@ class AccelerateGroups:
                 seen.add(call)
                 lengths = [length for made in self._made(call) if (length := _length(made)) is not None]
                 trace = LossTrace(reading=reading, loss=call.args[0].value, frame=step.frame)
-                for divisor, node in trace.divisors:
-                    is_here = self._facts.index.parents.get(node) is not None
-                    if is_here and any(_is_same(divisor, length) for length in lengths):
-                        yield DividedTwice(node, call, divisor)
+                for division in trace.divisions:
+                    is_here = self._facts.index.parents.get(division.node) is not None
+                    if is_here and any(_is_same(division.divisor, length) for length in lengths):
+                        yield DividedTwice(division.node, call, division.divisor)
                         break
 
     @cached_property

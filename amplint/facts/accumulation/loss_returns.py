@@ -35,18 +35,37 @@ TORCH_LOSSES = ("torch.nn.functional.", "torch.nn.")
 KEEPING = frozenset({"float", "squeeze", "contiguous", "to", "double"})
 
 
+@dataclass(frozen=True, slots=True)
+class Division:
+    """What a part of the loss was divided by, or multiplied by the inverse of; later are the divisions after it."""
+
+    divisor: Expr
+    node: Node
+    later: "tuple[Division, ...]" = ()
+
+
+Later = tuple[Division, ...]
+
+
 @dataclass
 class LossParts:
-    """divisors are the expressions that the loss was divided by (or multiplied by the inverse of).
+    """divisions are those on the way of any part of the loss.
 
     is_mean: some part of it is surely a mean over a micro-batch. is_weighted: it was multiplied by something that is
     not a constant, which may undo or replace a division. is_summed: some loss was made with reduction="sum".
     """
 
-    divisors: list[tuple[Expr, Node]] = field(default_factory=list)
+    divisions: list[Division] = field(default_factory=list)
     is_mean: bool = False
     is_weighted: bool = False
     is_summed: bool = False
+
+    def divided(self, divisor: Expr, node: Node, later: Later) -> Later:
+        """Note a division, and give those that come after all that it divides."""
+        division = Division(divisor, node, later)
+        if all(known.node is not node for known in self.divisions):
+            self.divisions.append(division)
+        return (division, *later)
 
     def made_by(self, home: "Facts", func: Expr, where: Activation | None = None) -> bool:
         """Note the reduction of a criterion object, which its constructor tells; whether it is a torch loss module."""
@@ -82,23 +101,27 @@ class LossParts:
 
 
 class ReturnedLoss:
-    """Reads the returns of functions into the parts of a loss."""
+    """Reads the returns of functions into the parts of a loss; later are the divisions of what they return."""
 
-    def __init__(self, parts: LossParts) -> None:
+    def __init__(self, parts: LossParts, later: Later = ()) -> None:
         self._parts = parts
+        self._later = later
         self._seen: set[int] = set()
 
     def of(self, home: "Facts", function: FunctionDef, place: int | None = None, depth: int = DEEPEST) -> None:
         """Read a function that returns the loss, alone or (place) as that element of a tuple."""
+        self._of(home, function, place, depth, self._later)
+
+    def _of(self, home: "Facts", function: FunctionDef, place: int | None, depth: int, later: Later) -> None:
         for value in returns(function):
             if place is None:
-                self._follow(home, value, depth)
+                self._follow(home, value, depth, later)
             elif isinstance(value, Tuple | List) and place < len(value.elts):
-                self._follow(home, value.elts[place], depth)
+                self._follow(home, value.elts[place], depth, later)
             else:
                 self._parts.is_weighted = True
 
-    def _follow(self, home: "Facts", expr: Expr, depth: int) -> None:
+    def _follow(self, home: "Facts", expr: Expr, depth: int, later: Later) -> None:
         if id(expr) in self._seen:
             return
         self._seen.add(id(expr))
@@ -106,51 +129,50 @@ class ReturnedLoss:
             case Constant():
                 pass
             case Name() if depth:
-                self._name(home, expr, depth - 1)
+                self._name(home, expr, depth - 1, later)
             case Unary():
-                self._follow(home, expr.operand, depth)
+                self._follow(home, expr.operand, depth, later)
             case NamedExpr() | Await():
-                self._follow(home, expr.value, depth)
+                self._follow(home, expr.value, depth, later)
             case IfExp():
-                self._follow(home, expr.body, depth)
-                self._follow(home, expr.orelse, depth)
+                self._follow(home, expr.body, depth, later)
+                self._follow(home, expr.orelse, depth, later)
             case Binary():
-                self._binary(home, expr, depth)
+                self._binary(home, expr, depth, later)
             case Call() if depth:
-                self._call(home, expr, depth - 1)
+                self._call(home, expr, depth - 1, later)
             case _:
                 self._parts.is_weighted = True
 
-    def _name(self, home: "Facts", name: Name, depth: int) -> None:
+    def _name(self, home: "Facts", name: Name, depth: int, later: Later) -> None:
         for binding in home.names.lookup(name.id, name):
             if binding.value is None:
                 self._parts.is_weighted = True
             else:
-                self._follow(home, binding.value, depth)
+                self._follow(home, binding.value, depth, later)
 
-    def _binary(self, home: "Facts", expr: Binary, depth: int) -> None:
+    def _binary(self, home: "Facts", expr: Binary, depth: int, later: Later) -> None:
         if expr.op in ("/", "//"):
-            self._parts.divisors.append((expr.right, expr))
-            self._follow(home, expr.left, depth)
+            self._follow(home, expr.left, depth, self._parts.divided(expr.right, expr, later))
             return
         for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
             if expr.op != "*" or isinstance(other, Constant):
-                self._follow(home, side, depth)
+                self._follow(home, side, depth, later)
             elif not isinstance(side, Constant):
                 self._parts.is_weighted = True
 
-    def _call(self, home: "Facts", call: Call, depth: int) -> None:
+    def _call(self, home: "Facts", call: Call, depth: int, later: Later) -> None:
         func = call.func
         if isinstance(func, Attribute) and func.attr == "mean":
             self._parts.is_mean = True
         elif isinstance(func, Attribute) and func.attr in KEEPING:
-            self._follow(home, func.value, depth)
+            self._follow(home, func.value, depth, later)
         elif not self._parts.is_torch_loss(home, call) and not self._parts.made_by(home, func):
             found = _function(home, func)
             if found is None:
                 self._parts.is_weighted = True
             else:
-                self.of(*found, depth=depth)
+                self._of(*found, None, depth, later)
 
 
 def _function(home: "Facts", func: Expr) -> "tuple[Facts, FunctionDef] | None":

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amplint.facts.accumulation.loss_returns import LossParts, ReturnedLoss
+from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
 from amplint.facts.program.classes import method
 from amplint.facts.program.origins import Origins, returns
 from amplint.facts.program.spelling import spelled
@@ -53,9 +53,9 @@ class LossTrace(LossParts):
     _seen: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._follow(self.loss, self.frame)
+        self._follow(self.loss, self.frame, ())
 
-    def _follow(self, expr: Node | None, frame: int) -> None:
+    def _follow(self, expr: Node | None, frame: int, later: Later) -> None:
         if expr is None or (id(expr), frame) in self._seen or len(self._seen) > MOST:
             return
         self._seen.add((id(expr), frame))
@@ -63,126 +63,126 @@ class LossTrace(LossParts):
             case _ if is_number(expr):  # a record of the loss, which nothing runs backward
                 pass
             case Name() | Subscript() | Attribute():
-                self._place(expr, frame)
+                self._place(expr, frame, later)
             case Binary():
-                self._binary(expr, frame)
+                self._binary(expr, frame, later)
             case Unary():
-                self._follow(expr.operand, frame)
+                self._follow(expr.operand, frame, later)
             case NamedExpr() | Await():
-                self._follow(expr.value, frame)
+                self._follow(expr.value, frame, later)
             case IfExp():
-                self._follow(expr.body, frame)
-                self._follow(expr.orelse, frame)
-            case Tuple():
+                self._follow(expr.body, frame, later)
+                self._follow(expr.orelse, frame, later)
+            case Tuple() | List():
                 for part in expr.elts:
-                    self._follow(part, frame)
+                    self._follow(part, frame, later)
             case Call():
-                self._call(expr, frame)
+                self._call(expr, frame, later)
             case _:
                 pass
 
-    def _binary(self, expr: Binary, frame: int) -> None:
+    def _binary(self, expr: Binary, frame: int, later: Later) -> None:
         if is_number(expr.left):
-            self._follow(expr.right, frame)
+            self._follow(expr.right, frame, later)
         elif expr.op in ("/", "//"):
-            self.divisors.append((expr.right, expr))
-            self._follow(expr.left, frame)
+            self._follow(expr.left, frame, self.divided(expr.right, expr, later))
         elif expr.op == "*":
-            self._factor(expr.left)
-            self._factor(expr.right)
-            self._follow(expr.left, frame)
-            self._follow(expr.right, frame)
+            for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
+                self._follow(side, frame, self._factor(other, later))
         else:
-            self._follow(expr.left, frame)
-            self._follow(expr.right, frame)
+            self._follow(expr.left, frame, later)
+            self._follow(expr.right, frame, later)
 
-    def _factor(self, factor: Expr) -> None:
+    def _factor(self, factor: Expr, later: Later) -> Later:
         """`loss * (1 / n)` divides; a constant factor is a weight of the loss that has nothing to do with groups."""
         if isinstance(factor, Binary) and factor.op == "/" and isinstance(factor.left, Constant):
-            self.divisors.append((factor.right, factor))
-        elif isinstance(factor, Name | Attribute) and _may_undo(factor):
+            return self.divided(factor.right, factor, later)
+        if isinstance(factor, Name | Attribute) and _may_undo(factor):
             self.is_weighted = True
+        return later
 
-    def _place(self, expr: Name | Attribute | Subscript, frame: int) -> None:
+    def _place(self, expr: Name | Attribute | Subscript, frame: int, later: Later) -> None:
+        """What was put into a place, the last first: a division in place comes after all that was put in before."""
         place = self.reading.scene.terms.of(expr, frame)
         function = self.reading.scene.frames[frame].function
-        for node in walk(function):
+        for node in sorted(walk(function), key=lambda node: node.span, reverse=True):
             match node:
                 case Assign(targets=targets, value=value):
                     for target in targets:
                         if self._is_at(target, place, frame):
-                            self._follow(value, frame)
+                            self._follow(value, frame, later)
                         elif isinstance(target, Tuple | List):
-                            self._unpacked(target, value, place, frame)
-                case AnnAssign(target=target, value=value) if value is not None and self._is_at(target, place, frame):
-                    self._follow(value, frame)
+                            self._unpacked(target, value, place, frame, later)
+                case AnnAssign(target=target, value=value) | NamedExpr(target=target, value=value):
+                    if self._is_at(target, place, frame):
+                        self._follow(value, frame, later)
                 case AugAssign() if self._is_at(node.target, place, frame):
-                    self._augmented(node, frame)
+                    later = self._augmented(node, frame, later)
                 case _:
                     pass
         for passing in self.reading.scene.frames[frame].passed:
-            if isinstance(expr, Name) and passing.parameter.name == expr.id and passing.value is not None:
-                self._follow(passing.value, passing.frame)
+            if isinstance(expr, Name) and passing.parameter.name == expr.id:
+                self._follow(passing.value, passing.frame, later)
 
-    def _unpacked(self, target: Tuple | List, value: Expr, place: object, frame: int) -> None:
+    def _unpacked(self, target: Tuple | List, value: Expr, place: object, frame: int, later: Later) -> None:
         """`loss, accuracy = self.losses(batch)`: the element of a pair, or of what a function returns."""
         number = next((n for n, part in enumerate(target.elts) if self._is_at(part, place, frame)), None)
         if number is None or any(isinstance(part, Starred) for part in target.elts):
             return
         if isinstance(value, Tuple | List) and number < len(value.elts):
-            self._follow(value.elts[number], frame)
+            self._follow(value.elts[number], frame, later)
         elif isinstance(value, Call):
-            self._returned(value, frame, number)
+            self._returned(value, frame, later, number)
 
-    def _augmented(self, node: AugAssign, frame: int) -> None:
+    def _augmented(self, node: AugAssign, frame: int, later: Later) -> Later:
         if node.op in ("/", "//"):
-            self.divisors.append((node.value, node))
-        elif node.op == "*":
-            self._factor(node.value)
+            return self.divided(node.value, node, later)
+        if node.op == "*":
+            later = self._factor(node.value, later)
             if not isinstance(node.value, Constant):
                 self.is_weighted = True
         elif node.op in ("+", "-"):
-            self._follow(node.value, frame)
+            self._follow(node.value, frame, later)
+        return later
 
     def _is_at(self, target: Node, place: object, frame: int) -> bool:
         return not isinstance(target, Tuple | List | Starred) and self.reading.scene.terms.of(target, frame) == place
 
-    def _call(self, call: Call, frame: int) -> None:
+    def _call(self, call: Call, frame: int, later: Later) -> None:
         func = call.func
         name = last_name(func)
         if name == "scale" and call.args:
-            self._follow(call.args[0].value, frame)
+            self._follow(call.args[0].value, frame, later)
             return
         if isinstance(func, Attribute) and name in ("mean", "sum"):
             self.is_mean = self.is_mean or name == "mean"
-            self._follow(func.value, frame)
+            self._follow(func.value, frame, later)
             return
         if isinstance(func, Attribute) and name in ("div", "div_", "true_divide") and call.args:
-            self.divisors.append((call.args[0].value, call))
-            self._follow(func.value, frame)
+            self._follow(func.value, frame, self.divided(call.args[0].value, call, later))
             return
         if name in ("sum", "cast", "mean", "float") and call.args:
             self.is_mean = self.is_mean or name == "mean"
-            self._follow(call.args[-1].value, frame)
+            self._follow(call.args[-1].value, frame, later)
             return
         scene = self.reading.scene
         if not self.is_torch_loss(scene.homes[frame], call):
             self.made_by(scene.homes[frame], call.func, scene.activation(frame))
-            self._returned(call, frame)
+            self._returned(call, frame, later)
 
-    def _returned(self, call: Call, frame: int, number: int | None = None) -> None:
+    def _returned(self, call: Call, frame: int, later: Later, number: int | None = None) -> None:
         """What a function in sight returns, or that element of the tuple."""
         opened = self._opened(call, frame)
         if opened is None:
             for home, function in self._callees(call, frame):
-                ReturnedLoss(self).of(home, function, number)
+                ReturnedLoss(self, later).of(home, function, number)
             return
         entered = self.reading.scene.frames[opened].function
         for value in returns(entered) if isinstance(entered, FunctionDef) else ():
             if number is None:
-                self._follow(value, opened)
+                self._follow(value, opened, later)
             elif isinstance(value, Tuple | List) and number < len(value.elts):
-                self._follow(value.elts[number], opened)
+                self._follow(value.elts[number], opened, later)
 
     def _opened(self, call: Call, frame: int) -> int | None:
         frames = self.reading.scene.frames

@@ -99,7 +99,7 @@ def _changed_length(group: Group) -> Expr | None:
 
 def _is_divided(group: Group) -> bool:
     trace = LossTrace(reading=group.reading, loss=group.loss, frame=group.at.frame)
-    return any(is_divided_by(divisor, group.period) for divisor, _ in trace.divisors)
+    return any(is_divided_by(division.divisor, group.period) for division in trace.divisions)
 
 
 def _starts_anew(group: Group) -> bool:

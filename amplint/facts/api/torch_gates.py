@@ -106,9 +106,7 @@ def _joined(op: str, gates: list[Gate | None]) -> Gate | None:
     for each in known:
         yes, no = yes.both(each.yes), no.both(each.no)
     # `a and b` being false leaves open which of them is; so does `a or b` being true.
-    if len(gates) > 1:
-        yes, no = (yes, Arm()) if op == "and" else (Arm(), no)
-    return Gate(yes, no)
+    return Gate(yes, Arm()) if op == "and" else Gate(Arm(), no)
 
 
 def _comparison(left: Expr, op: str, right: Expr, names: Names, budget: int) -> Gate | None:

@@ -12,7 +12,9 @@ def spelled(expr: Node | None) -> str:
             return expr.id
         case Attribute():
             return _joined(_held(expr.value), ".", expr.attr)
-        case Constant(value=str() | int() | float() | bool() | None):
+        case Constant(value=str(text)):
+            return _quoted(text)
+        case Constant(value=int() | float() | bool() | None):
             return repr(expr.value)
         case Unary(op="-"):
             return _joined(
@@ -34,6 +36,12 @@ def operand(expr: Node | None) -> str:
     """An expression as it stands beside a product or behind a sum: in parentheses where it would else fall apart."""
     code = spelled(expr)
     return f"({code})" if code and isinstance(expr, Binary) and expr.op not in _PRODUCTS else code
+
+
+def _quoted(text: str) -> str:
+    """Text in double quotes, as formatters write it, where it holds none."""
+    code = repr(text)
+    return f'"{code[1:-1]}"' if code.startswith("'") and '"' not in text else code
 
 
 def _held(expr: Node) -> str:

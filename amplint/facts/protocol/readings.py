@@ -48,7 +48,7 @@ class Reading:
     roles: Roles
     events: Events
     reader: Reader
-    is_given_up: bool = False
+    is_given_up: bool
 
     @property
     def missteps(self) -> tuple[Misstep, ...]:
