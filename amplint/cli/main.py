@@ -109,10 +109,10 @@ def _dispatch(given: list[str]) -> int:
 
 
 def _collect_rarely() -> None:
-    """Trees are many objects and little garbage: looking for cycles among them as Python does costs a fifth."""
+    """Trees are many objects, and nothing here holds itself: looking for cycles as Python does costs a fifth."""
     import gc
 
-    gc.set_threshold(100_000, 20, 50)
+    gc.set_threshold(1_000_000, 20, 50)
 
 
 def _make_streams_robust() -> None:

@@ -17,26 +17,27 @@ from amplint.flow.writes import Write
 
 # How many flags may be computed one from the other.
 LONGEST_CHAIN = 3
+Replaced = Callable[[Atom, Term, Term], Formula]
 
 
 @dataclass
 class Choice:
-    """formulas tells what each edge asks, by its identity; replaced a question after an assignment to a place."""
+    """formulas tells what each edge asks, by its identity."""
 
     graph: Graph
     formulas: Mapping[int, Formula]
     writes: Mapping[Step, tuple[Write, ...]]
-    replaced: Callable[[Atom, Term, Term], Formula]
     _counts: "Counter[Atom]" = field(default_factory=Counter)
     # Where a question is asked: it counts once more if control comes back there before it has another answer.
     _turns: list[tuple[Atom, Return]] = field(default_factory=list)
     _parts: dict[Atom, frozenset[Term]] = field(default_factory=dict)
     _changing: dict[Atom, frozenset[int]] = field(default_factory=dict)
 
-    def best(self, is_relevant: Callable[[Step], bool], most: int) -> tuple[Atom, ...]:
+    def best(self, is_relevant: Callable[[Step], bool], most: int, replaced: Replaced) -> tuple[Atom, ...]:
         """The questions that are nearest to a relevant step, and of those the most asked.
 
-        A question is near where a relevant step hangs on it and on nothing between.
+        A question is near where a relevant step hangs on it and on nothing between. replaced tells what a question is
+        after an assignment to a place.
         """
         near: set[Atom] = set()
         for number, is_near in deciding(self.graph, is_relevant).items():
@@ -44,7 +45,7 @@ class Choice:
             for atom in dict.fromkeys(a for edge in edges for a in atoms(self.formulas[id(edge)])):
                 self._count(atom, number)
                 near.update((atom,) if is_near else ())
-        self._count_flags()
+        self._count_flags(replaced)
         again = coming_again(self.graph, (turn for _, turn in self._turns))
         for atom, turn in self._turns:
             self._counts[atom] += turn in again
@@ -87,7 +88,7 @@ class Choice:
                 found.setdefault(place, set()).add(number)
         return found
 
-    def _count_flags(self) -> None:
+    def _count_flags(self, replaced: Replaced) -> None:
         """A question that decides the value of a flag is asked again where the flag is asked, and by each turn."""
         counts = self._counts
         changes: dict[Term, list[tuple[Term, int]]] = {}
@@ -100,7 +101,7 @@ class Choice:
             further: list[Atom] = []
             concerned = [(a, p, *change) for a in pending for p in self.read(a) for change in changes.get(p, ())]
             for atom, place, new, number in concerned:
-                formula = self.replaced(atom, place, new)
+                formula = replaced(atom, place, new)
                 inner = dict.fromkeys(atoms(formula))
                 if contains(new, place) and not any(a in counts for a in inner):
                     continue  # a counter counts on: each turn would ask another question

@@ -45,8 +45,8 @@ class Questions:
         # Many states ask with the same answers.
         self._along: dict[tuple[int, Answers], tuple[Answers, ...]] = {}
         self._after: dict[tuple[Step, Answers], tuple[Answers, ...]] = {}
-        self._choice = Choice(graph, self._edges, self._writes, self._replaced)
-        self.asked: tuple[Atom, ...] = self._choice.best(is_relevant, most)
+        self._choice = Choice(graph, self._edges, self._writes)
+        self.asked: tuple[Atom, ...] = self._choice.best(is_relevant, most, self._replaced)
         self._changes = {step: tuple(self._of_step(changed)) for step, changed in self._writes.items()}
 
     @property

@@ -8,7 +8,7 @@ import builtins
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from amplint.flow.graph import EdgeKind
+from amplint.flow.graph import EdgeKind, Graph, Owner
 from amplint.flow.sketch import Sketch
 from amplint.model.tree import ExceptHandler, Expr, Name, Node, Tuple, WithItem
 
@@ -56,6 +56,11 @@ class Exits(Sketch):
         self.is_guarded = is_guarded
         self.scopes: tuple[Scope, ...] = ()
         self._landings: dict[tuple[Scope, ...], int] = {}
+
+    def finish(self, owner: Owner) -> Graph:
+        """The graph; what draws clean-ups holds the drawing, and is let go of with it."""
+        self._landings.clear()
+        return super().finish(owner)
 
     def leave(self, kind: str, exception: str | None = SOME_EXCEPTION) -> None:
         """Draw the way out from the current block; kind is 'break', 'continue', 'return' or 'raise'."""

@@ -6,7 +6,7 @@ The walk visits only fields that carry meaning; white space, commas and parenthe
 import ast
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import libcst as cst
 
@@ -48,17 +48,22 @@ def _symbol(operator: cst.CSTNode) -> str:
 class ExpressionVisitor:
     """Visits expressions of one module; `visit` dispatches on the class of the node."""
 
+    _visitors: ClassVar[dict[type, Callable[[Any, Any], Any]]]
+
     def __init__(self, places: Places) -> None:
         self.places = places
-        self._visitors: dict[type, Callable[[Any], Any]] = {
-            getattr(cst, name.removeprefix("visit_")): getattr(self, name)
-            for name in dir(self)
+
+    def __init_subclass__(cls) -> None:
+        # Functions, not methods: those would hold their object, and it them, and a program would outlive its use.
+        cls._visitors = {
+            getattr(cst, name.removeprefix("visit_")): getattr(cls, name)
+            for name in dir(cls)
             if name.startswith("visit_")
         }
 
     def visit(self, node: cst.CSTNode) -> Any:
         """The lowered node. Raises KeyError for a LibCST class that no visitor knows."""
-        return self._visitors[type(node)](node)
+        return self._visitors[type(node)](self, node)
 
     def optional(self, node: cst.CSTNode | None) -> Any:
         """The lowered node, or None for None."""

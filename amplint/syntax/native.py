@@ -23,7 +23,6 @@ def lower_natively(program: str) -> tree.Module:
     text = Geometry(program)
     visitors = NativeStatements(text)
     body = visitors.each(parsed.body)
-    visitors.forget()
     comments = tuple(
         tree.Comment(span, comment, not text.lines[span.line - 1][: span.column].strip())
         for span, comment in text.comments()

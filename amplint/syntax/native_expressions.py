@@ -5,7 +5,7 @@ The tree is the one that the LibCST visitors build; where that is not certain, U
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from amplint.model import tree
 from amplint.model.span import Span
@@ -29,13 +29,18 @@ def symbol(operator: ast.AST) -> str:
 class NativeExpressions:
     """Visits the expressions of one program; `visit` dispatches on the class of the node."""
 
+    _visitors: ClassVar[dict[type, Callable[[Any, Any], Any]]]
+
     def __init__(self, text: Geometry) -> None:
         self.text = text
         self.span = text.span
         self._is_ascii = text.program.isascii()
-        self._visitors: dict[type, Callable[[Any], Any]] = {
-            getattr(ast, name.removeprefix("visit_")): getattr(self, name)
-            for name in dir(self)
+
+    def __init_subclass__(cls) -> None:
+        # Functions, not methods: those would hold their object, and it them, and a program would outlive its use.
+        cls._visitors = {
+            getattr(ast, name.removeprefix("visit_")): getattr(cls, name)
+            for name in dir(cls)
             if name.startswith("visit_") and hasattr(ast, name.removeprefix("visit_"))
         }
 
@@ -44,11 +49,7 @@ class NativeExpressions:
         visitor = self._visitors.get(type(node))
         if visitor is None:
             raise UncertainError
-        return visitor(node)
-
-    def forget(self) -> None:
-        """Let go of the methods, which hold their object, so that it and the text are freed at once."""
-        self._visitors.clear()
+        return visitor(self, node)
 
     def optional(self, node: ast.AST | None) -> Any:
         """The lowered node, or None for None."""
@@ -58,7 +59,7 @@ class NativeExpressions:
         """The lowered nodes."""
         visitors = self._visitors
         try:
-            return tuple([visitors[type(node)](node) for node in nodes])
+            return tuple([visitors[type(node)](self, node) for node in nodes])
         except KeyError:
             raise UncertainError from None
 
