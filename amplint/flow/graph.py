@@ -38,6 +38,9 @@ class StepKind(StrEnum):
     RAISE = "raise"
     YIELD = "yield"
 
+    # The one of enumerations is written in Python, and steps are looked up all the time.
+    __hash__ = str.__hash__
+
 
 class EdgeKind(StrEnum):
     """Why control takes an edge.
@@ -56,6 +59,8 @@ class EdgeKind(StrEnum):
     CASE = "case"
     EXCEPTION = "exception"
     CAUGHT = "caught"
+
+    __hash__ = str.__hash__
 
 
 @hashed_once
@@ -83,6 +88,12 @@ class Edge:
     is_true: bool = True
     subject: Expr | None = None
     frame: int = 0
+
+    def to(self, target: int) -> "Edge":
+        """The same way to another block."""
+        if target == self.target:
+            return self
+        return Edge(target, self.kind, self.node, self.is_true, self.subject, self.frame)
 
 
 @dataclass(frozen=True, slots=True)

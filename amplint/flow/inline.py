@@ -95,8 +95,8 @@ class _Expansion:
         before = (*block.steps[:place], Step(StepKind.OPEN, call.node, call.frame, frame))
         self.blocks[number] = Block(before, (Edge(first), *(raising if _calls(before) else ())))
         for index, part in enumerate(inner.blocks):
-            steps = tuple(replace(step, frame=frame) for step in part.steps)
-            edges = tuple(replace(edge, target=edge.target + first, frame=frame) for edge in part.edges)
+            steps = tuple([Step(step.kind, step.node, frame, step.opened) for step in part.steps])
+            edges = tuple([Edge(e.target + first, e.kind, e.node, e.is_true, e.subject, frame) for e in part.edges])
             if index == inner.exit:
                 edges = (Edge(rest),)
             elif index == inner.raised:

@@ -15,7 +15,7 @@ def tidy(graph: Graph) -> Graph:
     number = {old: new for new, old in enumerate(order)}
     return Graph(
         tuple(
-            Block(blocks[old].steps, tuple(replace(edge, target=number[edge.target]) for edge in blocks[old].edges))
+            Block(blocks[old].steps, tuple([edge.to(number[edge.target]) for edge in blocks[old].edges]))
             for old in order
         ),
         number[graph.exit],
@@ -48,9 +48,7 @@ def _skip_empty(graph: Graph) -> list[Block]:
     return [
         Block(
             block.steps,
-            tuple(
-                dict.fromkeys(replace(way, target=landing(way.target)) for edge in block.edges for way in spread(edge))
-            ),
+            tuple(dict.fromkeys([way.to(landing(way.target)) for edge in block.edges for way in spread(edge)])),
         )
         for block in graph.blocks
     ]
