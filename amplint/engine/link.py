@@ -44,12 +44,12 @@ class Linker:
             known = self._facts[path] = self._build(path, source)
         return known
 
-    def find(self, name: str, roots: Iterable[Path], user: Path) -> Facts | None:
+    def find(self, name: str, roots: tuple[Path, ...], user: Path) -> Facts | None:
         """The facts of a module by its absolute name, for a file that imports it."""
         path = self.locate(name, roots, user)
         return self.facts_of(path) if path is not None else None
 
-    def locate(self, name: str, roots: Iterable[Path], user: Path) -> Path | None:
+    def locate(self, name: str, roots: tuple[Path, ...], user: Path) -> Path | None:
         """Where a module is, by its absolute name, for a file that is going to be told of it."""
         path = self._shelf.folders.locate(name, roots)
         if path is not None:
@@ -180,6 +180,13 @@ class Linker:
         return source_from_bytes(read_bytes(path) if raw is None else raw, self._around.shown(path))
 
     def _place(self, path: Path, program: str) -> Place:
+        """Worked out once for each text of a file: for all who ask who imports whom, and for its own check."""
+        known = self._shelf.places.get(path)
+        if known is None or known[0] != hash(program):
+            known = self._shelf.places[path] = hash(program), self._new_place(path, program)
+        return known[1]
+
+    def _new_place(self, path: Path, program: str) -> Place:
         imported = imports_in(program)
         name, base = self._shelf.folders.dotted_name(path, max((item.level for item in imported), default=0))
         root = self._around.root(self._shelf.folders, path.parent)

@@ -8,24 +8,29 @@ ROOT_MARKS = frozenset({".git", "pyproject.toml", "setup.py", "setup.cfg"})
 
 
 class Folders:
-    """The names in folders, each folder read once."""
+    """The names in folders, each folder read once, and what follows from them, each question answered once."""
 
     def __init__(self) -> None:
-        self._entries: dict[Path, frozenset[str]] = {}
+        self._entries: dict[str, frozenset[str]] = {}
+        self._roots: dict[tuple[Path, Path, tuple[Path, ...]], Path | None] = {}
+        self._located: dict[tuple[Path, ...], dict[str, Path | None]] = {}
 
     @property
     def read(self) -> frozenset[Path]:
         """The folders whose names were asked for."""
-        return frozenset(self._entries)
+        return frozenset(map(Path, self._entries))
 
-    def entries(self, folder: Path) -> frozenset[str]:
+    def entries(self, folder: Path | str) -> frozenset[str]:
         """The names in a folder; none where it cannot be read."""
-        if folder not in self._entries:
+        folder = str(folder)
+        known = self._entries.get(folder)
+        if known is None:
             try:
-                self._entries[folder] = frozenset(os.listdir(folder))
+                known = frozenset(os.listdir(folder))
             except OSError:
-                self._entries[folder] = frozenset()
-        return self._entries[folder]
+                known = frozenset()
+            self._entries[folder] = known
+        return known
 
     def dotted_name(self, path: Path, deepest_level: int) -> tuple[str, Path]:
         """The absolute name of a file as a module, and the folder from which it is imported by that name.
@@ -41,11 +46,17 @@ class Folders:
             depth += 1
         return ".".join(parts), base
 
-    def project_root(self, folder: Path, cwd: Path, walked: Iterable[Path] = ()) -> Path | None:
+    def project_root(self, folder: Path, cwd: Path, walked: tuple[Path, ...] = ()) -> Path | None:
         """The nearest folder, from this one upwards, that looks like a project's root or is the working directory.
 
         Where there is none, the largest folder that the run walked: it was named as a whole.
         """
+        key = folder, cwd, walked
+        if key not in self._roots:
+            self._roots[key] = self._project_root(folder, cwd, walked)
+        return self._roots[key]
+
+    def _project_root(self, folder: Path, cwd: Path, walked: tuple[Path, ...]) -> Path | None:
         above = (folder, *folder.parents)
         marked = next((outer for outer in above if outer == cwd or ROOT_MARKS & self.entries(outer)), None)
         named = set(walked)
@@ -58,19 +69,25 @@ class Folders:
             above += [folder for folder in base.parents if folder.is_relative_to(root)]
         return tuple(dict.fromkeys((*above, *others, path.parent)))
 
-    def locate(self, name: str, roots: Iterable[Path]) -> Path | None:
+    def locate(self, name: str, roots: tuple[Path, ...]) -> Path | None:
         """The file of a module by its absolute name."""
+        known = self._located.setdefault(roots, {})
+        if name not in known:
+            known[name] = self._locate(name, roots)
+        return known[name]
+
+    def _locate(self, name: str, roots: tuple[Path, ...]) -> Path | None:
         *packages, last = name.split(".")
         for root in roots:
-            folder = root
+            folder = str(root)
             for package in packages:
                 if package not in self.entries(folder):
                     break
-                folder /= package
+                folder = os.path.join(folder, package)
             else:
                 entries = self.entries(folder)
-                if last in entries and "__init__.py" in self.entries(folder / last):
-                    return folder / last / "__init__.py"
+                if last in entries and "__init__.py" in self.entries(os.path.join(folder, last)):
+                    return Path(folder, last, "__init__.py")
                 if f"{last}.py" in entries:
-                    return folder / f"{last}.py"
+                    return Path(folder, f"{last}.py")
         return None

@@ -62,6 +62,8 @@ class Shelf:
     def __init__(self, modules: dict[str, Module] | None = None, again: Lowered = lowered_by_libcst) -> None:
         self.folders = Folders()
         self.importers: dict[Path, dict[Path, list[Path]]] = {}
+        # With the hash of the text that says so.
+        self.places: dict[Path, tuple[int, Place]] = {}
         self._modules = {} if modules is None else modules
         self._again = again
         self.size = 0
@@ -69,7 +71,7 @@ class Shelf:
     def emptied(self) -> "Shelf":
         """What is known of folders and importers, without the programs."""
         other = Shelf(again=self._again)
-        other.folders, other.importers = self.folders, self.importers
+        other.folders, other.importers, other.places = self.folders, self.importers, self.places
         return other
 
     def lowered(self, program: str) -> Module:
