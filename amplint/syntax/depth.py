@@ -15,7 +15,8 @@ _MOST_IN_A_ROW = 800
 _PREFIXES = re.compile(r"(?:(?:\bnot\b|\blambda\b[^:\n]{0,80}:|[-+~])\s*+){800}")
 _OPERATORS = re.compile(r"(?:[\w.'\"]++\s*+(?:[-+*/|&@%<>]{1,2}|and\b|or\b|if\b|else\b)\s*+){800}")
 _TRAILERS = re.compile(r"(?:\.\w++|\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\]){800}")
-_WORDS = (" and", " or", " if", " else", "not ", "lambda", "+", "-", "*", "/", "|", "&", "@", "%", "<", ">", "~")
+_WORDS = (" and", " or", " if", " else", "not ", "lambda")
+_NO_OPERATORS = bytes(set(range(256)) - set(b"+-*/|&@%<>~"))
 
 
 def is_too_deep(program: str) -> bool:
@@ -25,17 +26,19 @@ def is_too_deep(program: str) -> bool:
     """
     if program.count("elif") > _MOST_BRANCHES:
         return True
-    has_many = sum(program.count(word) for word in _WORDS) >= _MOST_IN_A_ROW
+    raw = program.encode("utf-8", "surrogatepass")
+    operators = len(raw.translate(None, _NO_OPERATORS))
+    has_many = operators + sum([program.count(word) for word in _WORDS]) >= _MOST_IN_A_ROW
     if has_many and (_PREFIXES.search(program) or _OPERATORS.search(program)):
         return True
     if max(map(len, program.split("\n"))) >= 2 * _MOST_IN_A_ROW and _TRAILERS.search(program):
         return True
-    return _has_deep_brackets(program)
+    return _has_deep_brackets(raw)
 
 
-def _has_deep_brackets(program: str) -> bool:
+def _has_deep_brackets(raw: bytes) -> bool:
     """Whether so many brackets are open at once. Those in strings and comments count too, and may stay unmatched."""
-    left = program.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
+    left = raw.translate(None, _NO_BRACKETS)
     for _ in range(_MOST_BRACKETS):
         before = len(left)
         left = left.replace(b"()", b"").replace(b"[]", b"").replace(b"{}", b"")

@@ -158,8 +158,9 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
     if len(use.bindings) != 1 or not isinstance(use.bindings[0].node, Alias):
         return None
     binding, alias = use.bindings[0], use.bindings[0].node
-    is_shared = is_exported(binding, facts) or is_starred_over(binding, facts)
-    if binding.canonical not in PACKAGE_NAMES or facts.shims.is_shim(alias) or is_shared:
+    if binding.canonical not in PACKAGE_NAMES or facts.shims.is_shim(alias):
+        return None
+    if is_exported(binding, facts) or is_starred_over(binding, facts):
         return None
     uses = facts.uses.of(binding)
     is_whole = not facts.uses.has_unknown_readers(binding) and all(u.api.replacement is not None for u in uses)
