@@ -132,7 +132,7 @@ def test_absolute(level: int, is_package: bool, name: str) -> None:
 def test_packages_hide_modules_of_the_same_name(tmp_path: Path) -> None:
     _write(tmp_path, {"x.py": "", "x/__init__.py": "", "y/z.py": ""})
     folders = Folders()
-    assert folders.locate("x", [tmp_path]) == tmp_path / "x" / "__init__.py"
-    assert folders.locate("y.z", [tmp_path]) == tmp_path / "y" / "z.py"
-    assert folders.locate("y", [tmp_path]) is None
-    assert folders.locate("nope.z", [tmp_path]) is None
+    assert folders.locate("x", (tmp_path,)) == tmp_path / "x" / "__init__.py"
+    assert folders.locate("y.z", (tmp_path,)) == tmp_path / "y" / "z.py"
+    assert folders.locate("y", (tmp_path,)) is None
+    assert folders.locate("nope.z", (tmp_path,)) is None
