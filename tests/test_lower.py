@@ -5,6 +5,7 @@ from ast_mirror import from_ast, from_tree
 
 import amplint
 from amplint.model import tree
+from amplint.model.walks import dotted
 from amplint.syntax.lower import SyntaxFaultError, lower
 
 PROGRAM = '''\
@@ -64,7 +65,7 @@ def test_match_patterns_keep_captures_values_and_whether_they_always_fit() -> No
     assert isinstance(match, tree.Match)
     patterns = [case.pattern for case in match.cases]
     assert [p.captures for p in patterns] == [("x", "y"), ("v", "w"), ()]
-    assert [[tree.dotted(v) for v in p.values] for p in patterns] == [["A.b"], [None], []]
+    assert [[dotted(v) for v in p.values] for p in patterns] == [["A.b"], [None], []]
     assert [p.is_irrefutable for p in patterns] == [False, False, True]
 
 
