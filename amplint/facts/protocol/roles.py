@@ -244,8 +244,15 @@ def _is_optimizer_class(origin: Origin, name: str) -> bool:
 
 
 def scaler_test(roles: Roles, test: Node | None, frame: int) -> tuple[Term, bool] | None:
-    """The scaler that a test asks for (`if scaler:`, `scaler is not None`), and the answer where there is one."""
+    """The scaler that a test asks for (`if scaler:`, `scaler is not None`, `scaler.is_enabled()`), and the answer where
+    there is one that scales.
+    """
     is_there = True
+    if isinstance(test, Name):
+        bindings = roles.scene.homes[frame].names.lookup(test.id, test)
+        test = bindings[0].value if len(bindings) == 1 and isinstance(bindings[0].value, Call) else test
+    if isinstance(test, Call) and isinstance(test.func, Attribute) and test.func.attr == "is_enabled":
+        test = test.func.value
     if isinstance(test, Compare) and test.ops in (("is",), ("is not",)):
         is_none = isinstance(test.comparators[0], Constant) and test.comparators[0].value is None
         is_there, test = test.ops == ("is not",), test.left if is_none else None
