@@ -136,8 +136,23 @@ def _fixed(
     chosen = [
         group for group in groups(setup, project, readings, outcomes) if fixable & {r.file.display for r in group}
     ]
-    again = {outcome.path: outcome for outcome in processes.each("fix", setup, project, chosen, wanted)}
+    parts = _parts(chosen, processes.count)
+    again = {outcome.path: outcome for outcome in processes.each("fix", setup, project, parts, wanted)}
     return [again.get(outcome.path, outcome) for outcome in outcomes]
+
+
+def _parts(groups: list[list[Reading]], count: int) -> list[list[list[Reading]]]:
+    """Neighbouring groups together, since they share context: for every process some."""
+    share = sum(reading.size for group in groups for reading in group) / (count * _CHUNKS)
+    parts: list[list[list[Reading]]] = [[]]
+    size = 0
+    for group in groups:
+        if count > 1 and size >= share:
+            parts.append([])
+            size = 0
+        parts[-1].append(group)
+        size += sum(reading.size for reading in group)
+    return parts
 
 
 def _read(

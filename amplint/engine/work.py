@@ -111,16 +111,27 @@ def _with_edits(outcome: Outcome, session: Session, checked: Checked) -> Iterato
         yield finding
 
 
-def fix(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
-    """An outcome for each of a group of files after what can be fixed in them was fixed.
+def fix(setup: Setup, project: Project, groups: Sequence[Sequence[Reading]], wanted: Wanted) -> list[Outcome]:
+    """An outcome for each file of some groups that fixing what can be fixed changed, or might have."""
+    outcomes: list[Outcome] = []
+    shelf = _shelf(wanted)
+    for group in groups:
+        outcomes += _group(setup, project, group, wanted, shelf)
+        if shelf.size > _ENOUGH:
+            shelf = shelf.emptied()
+    return outcomes
 
-    Where that fails, nothing in the group is changed.
-    """
+
+def _group(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted, shelf: Shelf) -> list[Outcome]:
+    """The outcomes of a group that is fixed together. Where that fails, nothing in it is changed."""
     outcomes: list[Outcome] = []
 
     def fill() -> None:
-        session = Session(setup, project, _shelf(wanted), unsaved=wanted.unsaved)
+        session = Session(setup, project, shelf, unsaved=wanted.unsaved)
+        # Who imports whom is asked while everything is as it is on disk, for other groups will go by the answer.
+        session.linker.importer_paths(readings[0].file.path)
         outcomes.extend(_fixed(session, readings, wanted))
+        session.close()
 
     problems = _faults(fill, readings[0].file.display)
     if problems:
@@ -141,7 +152,11 @@ def _fixed(session: Session, readings: Sequence[Reading], wanted: Wanted) -> Ite
     result = fix_run(session, sources, policy, wanted.narrowing)
     fixed = {path: result.files[source.path].source for path, source in sources.items() if source.path in result.files}
     after = session.with_overlay(fixed)
+    changed = {path for path, source in fixed.items() if source.raw != sources[path].raw}
     for path, before in sources.items():
+        is_waiting = any(waiting.finding.path == before.path for waiting in result.waiting)
+        if not is_waiting and path not in changed and changed.isdisjoint(session.linker.uses(path)):
+            continue  # what was found in it before holds
         source = fixed.get(path, before)
         outcome = Outcome(path, source.path, before, source if source.raw != before.raw else None)
         _fill(outcome, after, source, after.check(path, source))

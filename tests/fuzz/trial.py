@@ -70,26 +70,29 @@ class Bench:
 
     def _tried(self, program: Program) -> Totals:
         wanted = Wanted(jobs=1, fixes=True, allows_unsafe=True, lowered={})
-        before = self._done(work.work, program.name, program.raw, wanted)
+        [before] = work.work(*self._given(program.name, program.raw), wanted)
         broken = [*_faults(before), *single_edits(_report(before))]
-        fixed = self._done(work.fix, program.name, program.raw, wanted) if before.edits else before
+        fixed = (self._fixed(program.name, program.raw, wanted) if before.edits else None) or before
         new = fixed.fixed
         if new is not None and fixed.source is not None:
             broken += [*judge(fixed.source, new), *_lost(fixed.source, new)]
-            broken += (
-                [] if self._done(work.fix, program.name, new.raw, wanted).fixed is None else ["a second run changes it"]
-            )
+            again = self._fixed(program.name, new.raw, wanted)
+            broken += ["a second run changes it"] if again is not None and again.fixed is not None else []
             broken += _new_codes(before, fixed)
         broken += [fault for fault in _faults(fixed) if fault not in broken]
         codes = Counter(finding.code for finding in before.findings)
         broken = [f"{program.name}: {fault}" for fault in broken]
         return Totals(1, codes.total(), int(new is not None), len(fixed.applied), broken, codes)
 
-    def _done(self, task: Callable[..., list[Outcome]], name: str, raw: bytes, wanted: Wanted) -> Outcome:
+    def _fixed(self, name: str, raw: bytes, wanted: Wanted) -> Outcome | None:
+        """What fixing makes of it; None where it stays as it is and no fix waits."""
+        setup, project, readings = self._given(name, raw)
+        return next(iter(work.fix(setup, project, [readings], wanted)), None)
+
+    def _given(self, name: str, raw: bytes) -> tuple[Setup, Project, list[Reading]]:
         path = self._folder / name
         project = Project({path: name}, (self._folder,), (path,))
-        [outcome] = task(self._setup, project, [Reading(FoundFile(path, name), len(raw), raw)], wanted)
-        return outcome
+        return self._setup, project, [Reading(FoundFile(path, name), len(raw), raw)]
 
 
 _KNOWN: dict[tuple[Any, ...], Any] = {}
