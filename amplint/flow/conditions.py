@@ -45,6 +45,7 @@ class Questions:
         # Many states ask with the same answers.
         self._along: dict[tuple[int, Answers], tuple[Answers, ...]] = {}
         self._after: dict[tuple[Step, Answers], tuple[Answers, ...]] = {}
+        self._by_atom: dict[Answers, dict[Atom, bool | None]] = {}
         self._choice = Choice(graph, self._edges, self._writes)
         self.asked: tuple[Atom, ...] = self._choice.best(is_relevant, most, self._replaced)
         self._changes = {step: tuple(self._of_step(changed)) for step, changed in self._writes.items()}
@@ -114,7 +115,10 @@ class Questions:
         return value(self._truths[key][1], self._named(answers))
 
     def _named(self, answers: Answers) -> Mapping[Atom, bool | None]:
-        return dict(zip(self.asked, answers, strict=True))
+        known = self._by_atom.get(answers)
+        if known is None:
+            known = self._by_atom[answers] = dict(zip(self.asked, answers, strict=True))
+        return known
 
     def _decided(self, formulas: list[Formula], answers: Answers) -> Iterator[Answers]:
         """The answers with every open question of some formulas answered either way."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from amplint.flow.terms import OPAQUE, Term, contains
+from amplint.model.hashed import hash_field, hashed_once
 
 # Calls whose answer depends on nothing but what they are given, as long as that is not assigned.
 PURE = frozenset(
@@ -22,6 +23,7 @@ EMPTY = frozenset({"Counter", "OrderedDict", "Queue"})
 MOST_CASES = 4
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
 class Atom:
     """One question: kind is 'true' (is it true), 'null' (is it None), 'eq', 'lt' or 'in' of two terms."""
@@ -29,6 +31,7 @@ class Atom:
     kind: str
     left: Term
     right: Term = ()
+    _hash: int = hash_field()
 
 
 @dataclass(frozen=True, slots=True)

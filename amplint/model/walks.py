@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import fields
-from functools import cache
 
 from amplint.model.tree import (
     Attribute,
@@ -24,17 +23,22 @@ _FLAGS = ("is_async", "is_from", "is_star", "is_irrefutable", "is_own_line")
 _LEAVES = frozenset((*_SPANS, *_WORDS, *_FLAGS))
 
 
-@cache
-def _child_fields(kind: type) -> tuple[str, ...]:
-    """The fields that hold nodes, or tuples of them."""
-    leaves = set(_LEAVES)
-    if kind is Constant:
-        leaves.add("value")
-    if kind is not TypeAlias:
-        leaves.add("name")
-    if kind in (Global, Nonlocal):
-        leaves.add("names")
-    return tuple(item.name for item in fields(kind) if item.init and item.name not in leaves)
+class _Fields(dict[type, tuple[str, ...]]):
+    """The fields of each class of nodes that hold nodes, or tuples of them, worked out when first asked for."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        leaves = set(_LEAVES)
+        if kind is Constant:
+            leaves.add("value")
+        if kind is not TypeAlias:
+            leaves.add("name")
+        if kind in (Global, Nonlocal):
+            leaves.add("names")
+        self[kind] = found = tuple(item.name for item in fields(kind) if item.init and item.name not in leaves)
+        return found
+
+
+_FIELDS = _Fields()
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -46,7 +50,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 def _children(node: Node) -> list[Node]:
     below: list[Node] = []
-    for name in _child_fields(type(node)):  # type: ignore[arg-type]  # classes are hashable
+    for name in _FIELDS[type(node)]:
         value = getattr(node, name)
         if type(value) is tuple:
             below += value

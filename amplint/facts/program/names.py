@@ -36,10 +36,10 @@ from amplint.model.tree import (
     WithItem,
 )
 
-_BINDERS = (
+_BINDERS = frozenset({
     Import, ImportFrom, FunctionDef, ClassDef, Lambda, Assign, AnnAssign, AugAssign, For, Generator, WithItem,
     NamedExpr, Delete, ExceptHandler, Pattern, TypeAlias,
-)  # fmt: skip
+})  # fmt: skip
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -97,19 +97,23 @@ class Names:
         self._bindings: dict[Scope, dict[str, tuple[Binding, ...]]] = {}
         self._tables: dict[Scope, _Table] = {module: _Table()}
         self._meanings: dict[Node, Meaning] = {}
+        self._canonical: dict[Node, str | None] = {}
         self.star_modules: list[str] = []
         for node in index.nodes:
             if isinstance(node, Global | Nonlocal):
                 kind = "global" if isinstance(node, Global) else "nonlocal"
                 self._table(index.scope(node)).outer.update(dict.fromkeys(node.names, kind))
         for node in index.nodes:
-            if isinstance(node, _BINDERS):
+            if type(node) in _BINDERS:
                 self._bind(node)
 
     def canonical(self, expr: Node) -> str | None:
         """The one dotted name that an expression stands for, or None where it is unknown or depends on a branch."""
-        meaning = self.meaning(expr)
-        return next(iter(meaning.names)) if meaning.is_complete and len(meaning.names) == 1 else None
+        if expr not in self._canonical:
+            meaning = self.meaning(expr)
+            is_one = meaning.is_complete and len(meaning.names) == 1
+            self._canonical[expr] = next(iter(meaning.names)) if is_one else None
+        return self._canonical[expr]
 
     def meaning(self, expr: Node) -> Meaning:
         """All dotted names that an expression may stand for."""
