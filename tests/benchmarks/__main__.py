@@ -11,13 +11,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.growth import CURVES
+from tests.benchmarks.floors import PARTS, concerned
 from tests.benchmarks.measure import Cost, cost
 from tests.benchmarks.programs import plain_tree, program
 
 AMPLINT = (sys.executable, "-m", "amplint")
 RUFF = (sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", "F821,NPY", "-q", "--exit-zero")
 FORGET = ("rm", "-rf", ".amplint_cache")
+_ROOT = Path(__file__).parents[2]
 
 
 def main() -> None:
@@ -38,6 +39,9 @@ def main() -> None:
             _tree(options.tree.resolve(), Path(scratch), options)
         _small(Path(scratch), options.runs)
     if not options.no_growth:
+        # Loaded late, for what this process holds when it starts another counts for that one too.
+        from tests.benchmarks.growth import CURVES
+
         print("\n| grows | sizes | processor s | exponent | MB | exponent |\n|---|---|---|---|---|---|")
         for curve in CURVES:
             print(curve.growth(curve.sizes).row(), flush=True)
@@ -66,7 +70,16 @@ def _tree(tree: Path, scratch: Path, options: argparse.Namespace) -> None:
         for when, ours in (("cold", cold), ("warm", warm)):
             ratio = slow.processor / ours.processor
             _row(f"amplint, {part.name}, {when}", ours, f"TorchFix takes {ratio:.1f} x the processor time")
+    _floors("files of it that may concern AMP", concerned(copy))
     _row("amplint --fix, whole tree", cost((*command, "--fix", "--no-cache"), copy, 1))
+
+
+def _floors(what: str, files: list[Path]) -> None:
+    """What no check of some files can do without."""
+    for part, function in PARTS.items():
+        says = (function.__doc__ or "").partition("\n")[0]
+        command = (sys.executable, "-W", "ignore", "-m", "tests.benchmarks.floors", part, *map(str, files))
+        _row(f"floor: {part}, {len(files)} {what}", cost(command, _ROOT, 3), says)
 
 
 def _ratio(cost: Cost, ruff: Cost) -> str:
@@ -88,6 +101,7 @@ def _small(scratch: Path, runs: int) -> None:
     one.mkdir()
     (one / "train.py").write_text(program(12, branches=2, wrong=1), encoding="utf-8")
     _row("one file of 300 lines with findings", cost((*AMPLINT, "train.py", "-q", "--no-cache"), one, runs))
+    _floors("file of 300 lines", [one / "train.py"])
     _row("--version", cost((*AMPLINT, "--version"), one, runs))
     _row("rule AMP201", cost((*AMPLINT, "rule", "AMP201"), one, runs))
     _row("python -c pass", cost((sys.executable, "-c", "pass"), one, runs))
