@@ -11,7 +11,7 @@ from amplint.engine.spell import FactsSpeller
 from amplint.facts.gather import Facts
 from amplint.knowledge.torch_api import api
 from amplint.model.edit import Edit
-from amplint.model.span import Position, Span
+from amplint.model.span import Position, Span, Spans
 from amplint.model.tree import Call, Name
 
 
@@ -46,11 +46,12 @@ def new_spans(edits: Sequence[Edit]) -> list[Span]:
 
 
 def objection(before: Facts, after: Facts, spans: Sequence[Span]) -> str | None:
-    """Why the new text in these spans is not right, or None where nothing speaks against it."""
+    """Why the new text in these spans, in order, is not right, or None where nothing speaks against it."""
+    written = Spans(spans)
     for call in after.index.calls:
-        if any(call.span.touches(span) for span in spans) and (misfit := call_misfit(after, call)) is not None:
+        if written.touch(call.span) and (misfit := call_misfit(after, call)) is not None:
             return misfit
-    new = [node for node in after.index.nodes if any(span.contains(node.span) for span in spans)]
+    new = [node for node in after.index.nodes if written.contain(node.span)]
     unbound = {node.id for node in before.index.nodes if isinstance(node, Name) and not _is_bound(before, node)}
     for node in new:
         if isinstance(node, Name) and node.id not in unbound and not _is_bound(after, node):

@@ -3,7 +3,7 @@
 Knows no rule and no disk: how changed sources are checked again is handed in.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ from amplint.engine.accept import compiles, new_spans, objection
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding
+from amplint.model.span import Span
 from amplint.rewrite.render import Refusal
 from amplint.source.text import Source, SourceError, source_from_bytes
 
@@ -73,6 +74,10 @@ def _with_fix(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
         yield from (finding for finding in file.findings if finding.fix is not None)
 
 
+def _lines(edit: Edit) -> range:
+    return range(edit.span.line, edit.span.end_line + 1)
+
+
 @dataclass
 class _Run:
     """The state of one fixing: the files now, what was applied, and what was rejected for good."""
@@ -116,15 +121,24 @@ class _Run:
     def _choose_in(self, file: CheckedFile, findings: Iterable[Finding]) -> list[Chosen]:
         """The fixes whose edits neither overlap nor touch; equal edits of two fixes count once."""
         taken: set[Edit] = set()
+        spans: defaultdict[int, list[Span]] = defaultdict(list)  # of those, by the lines on which they are
         found: list[Chosen] = []
+
+        def is_free(edit: Edit) -> bool:
+            near = (span for line in _lines(edit) for span in spans[line])
+            return edit in taken or not any(edit.span.touches(span) for span in near)
+
         for finding in findings:
             if finding in self.rejected or file.objection(finding, self.policy) is not None:
                 continue
             edits = file.rendered(finding)
             if isinstance(edits, Refusal) or not edits:
                 continue
-            if all(edit in taken or not any(edit.span.touches(other.span) for other in taken) for edit in edits):
-                taken.update(edits)
+            if all(map(is_free, edits)):
+                for edit in edits:
+                    taken.add(edit)
+                    for line in _lines(edit):
+                        spans[line].append(edit.span)
                 found.append(Chosen(finding, edits))
         return found
 

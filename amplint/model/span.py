@@ -1,5 +1,7 @@
 """Places in a program: lines count from 1, columns from 0 in code points; knows nothing of files or cells."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -38,3 +40,21 @@ class Span(NamedTuple):
     def touches(self, other: "Span") -> bool:
         """Whether the spans share a character or a boundary; two such edits may not be applied together."""
         return self.start <= other.end and other.start <= self.end
+
+
+class Spans:
+    """Many spans in order that do not overlap, asked about by others."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._starts = [span.start for span in spans]
+        self._ends = [span.end for span in spans]
+
+    def touch(self, other: Span) -> bool:
+        """Whether one of them touches another span."""
+        at = bisect_left(self._ends, other.start)
+        return at < len(self._ends) and self._starts[at] <= other.end
+
+    def contain(self, other: Span) -> bool:
+        """Whether another span lies inside one of them."""
+        at = bisect_left(self._ends, other.end)
+        return at < len(self._ends) and self._starts[at] <= other.start

@@ -4,6 +4,7 @@ Python's own parser is ten times as fast as LibCST, and most of what it reads ho
 have the last word: they read what Python rejects, and every statement with a finding. LibCST is loaded for that alone.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import cache, lru_cache
@@ -61,7 +62,7 @@ def second_reading(
     LibCST reads the lines of the smallest statement around each place, and the whole program only if they differ.
     lowered is what has it read.
     """
-    chains = {chain[-1]: chain for chain in (_around(module, place) for place in places) if chain}
+    chains = {chain[-1]: chain for chain in map(_Blocks(module).around, places) if chain}
     if not chains:
         return None
     lines = program.split("\n")
@@ -71,16 +72,27 @@ def second_reading(
     return None if again is None or _is_same(module, again, 0) else again
 
 
-def _around(module: tree.Module, place: Span) -> list[tree.Stmt]:
-    """The statements around a place, from the outermost inwards."""
-    found: list[tree.Stmt] = []
-    below = _below(module)
-    while True:
-        inner = next((s for s in below if _first_line(s) <= place.line and place.end_line <= s.span.end_line), None)
-        if inner is None:
-            return found
-        found.append(inner)
-        below = _below(inner)
+class _Blocks:
+    """The statements below each statement of a module that was looked into, with the lines on which they end."""
+
+    def __init__(self, module: tree.Module) -> None:
+        self._module = module
+        self._known: dict[tree.Node, tuple[list[tree.Stmt], list[int]]] = {}
+
+    def around(self, place: Span) -> list[tree.Stmt]:
+        """The statements around a place, from the outermost inwards."""
+        found: list[tree.Stmt] = []
+        node: tree.Node = self._module
+        while True:
+            if node not in self._known:
+                below = list(_below(node))
+                self._known[node] = below, [statement.span.end_line for statement in below]
+            statements, ends = self._known[node]
+            at = bisect_left(ends, place.end_line)
+            if at == len(ends) or _first_line(statements[at]) > place.line:
+                return found
+            found.append(statements[at])
+            node = statements[at]
 
 
 def _below(node: tree.Node) -> Iterator[tree.Stmt]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from amplint.engine.alone import check_alone
 from tests.benchmarks.measure import cost, fit, own_processor_seconds
-from tests.benchmarks.programs import long_program, plain_tree, program, tree
+from tests.benchmarks.programs import long_program, old_calls, plain_tree, program, tree
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ CURVES = (
         (20, 40, 80),
         _of_program(lambda size: program(size, branches=2, wrong=size)),
     ),
+    Curve("findings of a file", (500, 1000, 2000, 4000), (400, 800, 1600), _of_program(old_calls)),
     Curve(
         "branches of a function",
         (8, 16, 32, 64),

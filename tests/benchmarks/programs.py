@@ -56,6 +56,11 @@ def long_program(lines: int) -> str:
     return body + "".join(_PLAIN.format(n=n) for n in range(max(missing // _PLAIN.count("\n"), 0)))
 
 
+def old_calls(number: int) -> str:
+    """A program with so many uses of an old name."""
+    return _HEAD + "".join(f"with torch.cuda.amp.autocast():\n    x_{n} = {n}\n" for n in range(number))
+
+
 def tree(folder: Path, files: int, functions: int = 3) -> None:
     """A tree of such programs, every tenth of them wrong in one place."""
     for number in range(files):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.api.aliased import aliases_of, are_called_with_keywords
 from amplint.facts.api.new_call import CUSTOM, RefusedError, call_repairs, replacement, target_of
-from amplint.facts.api.uses import ImportedApi, Role, Use
+from amplint.facts.api.uses import NAMING, ImportedApi, Role, Use
 from amplint.facts.program.exports import is_exported, is_starred_over
 from amplint.facts.program.names import Binding
 from amplint.knowledge.torch_api import PACKAGE_NAMES, Api
@@ -20,8 +20,6 @@ from amplint.model.walks import dotted
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
-
-_NAMING_ROLES = frozenset({Role.ANNOTATION, Role.TYPE_TEST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +82,8 @@ def plan_dotted(use: Use, facts: "Facts") -> Plan | None:
         repairs = _through_package_alias(use, facts)
         if repairs is None:
             repairs = _of_use(use, facts, keeps_name=False)
-            for other in facts.uses.all:
-                along = other.api is use.api and other.is_dotted and other.role in _NAMING_ROLES
-                if along and not facts.shims.is_shim(other.node):
+            for other in facts.uses.dotted_names(use.api):
+                if not facts.shims.is_shim(other.node):
                     repairs += _of_use(other, facts, keeps_name=False)
     except RefusedError:
         return None
@@ -116,7 +113,7 @@ def _of_use(use: Use, facts: "Facts", *, keeps_name: bool) -> list[Repair]:
     if use.role is Role.DECORATOR and use.api.kind in CUSTOM:
         return [Replace(use.node.span, f'{name}(device_type="{use.api.device}")')]
     renamed: list[Repair] = [] if keeps_name else [Replace(use.node.span, name)]
-    if use.role in _NAMING_ROLES:
+    if use.role in NAMING:
         return renamed
     if use.role is Role.CALL:
         return renamed + call_repairs(use, facts)
@@ -183,16 +180,11 @@ def _through_package_alias(use: Use, facts: "Facts") -> list[Repair] | None:
 
 def _doubt(uses: Sequence[Use], facts: "Facts") -> str:
     regions = [use for use in uses if use.api.kind == "autocast"]
-    if regions and (_scripts(facts) or any(_is_scripted(use, facts) for use in regions)):
+    if regions and (facts.shims.has_scripts or any(_is_scripted(use, facts) for use in regions)):
         return "TorchScript is used here, which in older torch scripts only the old class"
     if any(use.api.kind == "GradScaler" for use in uses) and any(_tests_type(other) for other in _neighbours(facts)):
         return "another file tests for the old class, and the new one is not an instance of it"
     return ""
-
-
-def _scripts(facts: "Facts") -> bool:
-    """Whether the file scripts modules, which may hold any use in it."""
-    return any(facts.names.canonical(call.func) == "torch.jit.script" for call in facts.index.calls)
 
 
 def _is_scripted(use: Use, facts: "Facts") -> bool:

@@ -5,6 +5,7 @@ Knows nothing of rules: a shim is code that somebody wrote on purpose, so most r
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.api.torch_gates import Arm, Gate, gate
@@ -105,12 +106,18 @@ class Shims:
 
     def is_patched(self, api: Api) -> bool:
         """Whether the module puts something else in the place of the API, in torch's own namespace."""
-        for use in self._facts.uses.all:
-            if use.role in (Role.TARGET, Role.OWNER) and use.api is api:
-                return True
-        return api.name in self._patched_by_text
+        return api.name in self._patched_by_text or api in self._patched
 
-    @property
+    @cached_property
+    def has_scripts(self) -> bool:
+        """Whether the file scripts modules, which may hold any of its places."""
+        return any(self._facts.names.canonical(call.func) == "torch.jit.script" for call in self._index.calls)
+
+    @cached_property
+    def _patched(self) -> frozenset[Api]:
+        return frozenset(use.api for use in self._facts.uses.all if use.role in (Role.TARGET, Role.OWNER))
+
+    @cached_property
     def _patched_by_text(self) -> frozenset[str]:
         found: set[str] = set()
         for call in self._index.calls:

@@ -3,7 +3,7 @@
 Knows nothing of whether a use is right, old or wanted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -55,6 +55,10 @@ class Role(StrEnum):
     VALUE = "passed on"
 
 
+# What says no more than the name itself.
+NAMING = frozenset({Role.ANNOTATION, Role.TYPE_TEST})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
     """One place that names an API.
@@ -95,6 +99,7 @@ class Uses:
         self.imported: tuple[ImportedApi, ...] = ()
         self.all: tuple[Use, ...] = ()
         self.readers: dict[Binding, list[Name]] = {}
+        self._dotted_names: dict[Api, list[Use]] = {}
         roots = self._roots()
         if roots or self._names.star_modules:
             self._collect(roots)
@@ -102,6 +107,10 @@ class Uses:
     def of(self, binding: Binding) -> tuple[Use, ...]:
         """The uses of an API through this binding."""
         return tuple(use for use in self.all if binding in use.bindings)
+
+    def dotted_names(self, api: Api) -> Sequence[Use]:
+        """The uses of an API through a module that say no more than its name."""
+        return self._dotted_names.get(api, ())
 
     def has_unknown_readers(self, binding: Binding) -> bool:
         """Whether the bound name is also read in ways that are no use of an API."""
@@ -139,6 +148,8 @@ class Uses:
             use = self._use(node, bindings)
             if use is not None:
                 found.append(use)
+                if use.is_dotted and use.role in NAMING:
+                    self._dotted_names.setdefault(use.api, []).append(use)
         self.all = tuple(found)
 
     def _imported(self) -> Iterator[ImportedApi]:

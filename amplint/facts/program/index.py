@@ -1,5 +1,6 @@
 """Where each node of a module stands: parents, statements, functions, loops, definitions; knows nothing of meaning."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -41,6 +42,9 @@ _DEFINITIONS = frozenset({FunctionDef, ClassDef})
 _SCOPES = frozenset({FunctionDef, ClassDef, Lambda, Comprehension})
 _BLOCK_HOLDERS = (If, For, While, With, Try, ExceptHandler, MatchCase, FunctionDef, ClassDef)
 
+# Statements of a block, above which it pays to look for one where it must be.
+_LONG = 16
+
 
 class Index:
     """The shape of one module, indexed once.
@@ -56,6 +60,7 @@ class Index:
         self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
         self._scopes: dict[Node, Scope] = {module: module}
         self._generators: dict[FunctionDef, bool] = {}
+        self._starts: dict[Node, list[tuple[int, int]]] = {}
         scopes, parents = self._scopes, self.parents
         nodes: list[Node] = []
         stack: list[Node] = [module]
@@ -168,10 +173,20 @@ class Index:
         """The smallest node that covers a span."""
         node: Node = self.module
         while True:
-            inner = next((child for child in _with_decorators(node) if child.span.contains(span)), None)
+            inner = next((child for child in self._near(node, span) if child.span.contains(span)), None)
             if inner is None:
                 return node
             node = inner
+
+    def _near(self, node: Node, span: Span) -> Iterator[Node]:
+        """The nodes below a node, of a long block first the statements between which a span begins."""
+        block = getattr(node, "body", None)
+        if isinstance(block, tuple) and len(block) > _LONG:
+            if node not in self._starts:
+                self._starts[node] = [statement.span.start for statement in block]
+            at = bisect_right(self._starts[node], span.start)
+            yield from block[max(at - 2, 0) : at]
+        yield from _with_decorators(node)
 
     def statement_span(self, span: Span) -> Span:
         """The lines on which a comment may speak for a span: its statement, without the blocks that it introduces.
