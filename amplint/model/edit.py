@@ -37,6 +37,14 @@ class Wrap:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepLeft:
+    """Take an operator and what stands behind it away, so that its left operand stays as it is written."""
+
+    span: Span
+    left: Span
+
+
+@dataclass(frozen=True, slots=True)
 class InsertBefore:
     """Insert whole statements before the statement that has this span, at its indentation."""
 
@@ -116,6 +124,7 @@ class MoveImport:
 Repair = (
     Replace
     | Wrap
+    | KeepLeft
     | InsertBefore
     | InsertAfter
     | DeleteStatement

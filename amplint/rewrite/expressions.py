@@ -4,6 +4,7 @@ Knows nothing of what the code means.
 """
 
 import ast
+import re
 
 from amplint.model.edit import Edit
 from amplint.model.span import Span
@@ -43,11 +44,15 @@ _ATOMS = (
     ast.DictComp,
 )
 _NEEDS_BRACKETS_IN_LISTS = (ast.Tuple, ast.GeneratorExp, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)
+# The brackets behind an operand that are its own.
+_CLOSING = re.compile(r"(?:(?:\s|\\\n|#[^\n]*\n)*\))*")
 _TIGHT = (Attribute, Await, Binary, BoolOp, Call, Compare, Generator, IfExp, Lambda, NamedExpr, Starred, Unary)
 
 
 def replace(page: Page, span: Span, code: str) -> Edit:
     """An edit that puts the code in the place of the span."""
+    if any(line in page.comment_lines for line in range(span.line, span.end_line)):
+        raise RefusedError("a comment inside it would be lost")
     start, end = page.offset(span.start), page.offset(span.end)
     statement = page.find_statement(span)
     if "\n" in code and statement is not None:
@@ -60,6 +65,16 @@ def replace(page: Page, span: Span, code: str) -> Edit:
     if node is not None and _needs_brackets(page, node, code, start, end):
         return Edit(span, f"({code})")
     return Edit(span, code)
+
+
+def keep_left(page: Page, span: Span, left: Span) -> Edit:
+    """An edit that takes an operator away with its right operand."""
+    start, end = page.offset(left.end), page.offset(span.end)
+    closing = _CLOSING.match(page.program, start, end)
+    start = closing.end() if closing is not None else start
+    if "#" in page.program[start:end]:
+        raise RefusedError("a comment behind it would be lost")
+    return page.edit(start, end, "")
 
 
 def wrap(page: Page, span: Span, before: str, after: str) -> list[Edit]:

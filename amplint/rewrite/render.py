@@ -14,6 +14,7 @@ from amplint.model.edit import (
     InsertAfter,
     InsertArgument,
     InsertBefore,
+    KeepLeft,
     MoveImport,
     MoveStatement,
     NameArgument,
@@ -74,6 +75,8 @@ class _Rendering:
                 self.found.append(expressions.replace(page, span, spelled(code, span)))
             case Wrap(span, before, after):
                 self.found += expressions.wrap(page, span, spelled(before, span), spelled(after, span))
+            case KeepLeft(span, left):
+                self.found.append(expressions.keep_left(page, span, left))
             case InsertBefore(span, code):
                 lines = statements.code_lines(page, spelled(code, span))
                 self.found += statements.insert_before(page, page.statement(span), lines)

@@ -46,7 +46,7 @@ from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.gather import Facts
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.spelling import spelled
-from amplint.model.edit import Applicability, DeleteStatement, Fix, FixKind, Repair, Replace
+from amplint.model.edit import Applicability, DeleteStatement, Fix, FixKind, KeepLeft, Repair
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import AugAssign, Binary, Constant, If, Node
 from amplint.rules.rule import Contract, FixAvailability, Rule
@@ -102,8 +102,8 @@ def _fix(facts: Facts, division: Node, other: Node) -> Fix | None:
         return None
     if isinstance(division, AugAssign):
         change: Repair = DeleteStatement(division.span)
-    elif isinstance(division, Binary) and not isinstance(division.left, Constant) and spelled(division.left):
-        change = Replace(division.span, spelled(division.left))
+    elif isinstance(division, Binary) and not isinstance(division.left, Constant):
+        change = KeepLeft(division.span, division.left.span)
     else:
         return None
     return Fix("take this division away", FixKind.REPAIR, Applicability.UNSAFE, (change,))

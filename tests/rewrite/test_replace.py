@@ -1,6 +1,6 @@
 import pytest
 
-from amplint.model.edit import InsertBefore, Replace, Wrap
+from amplint.model.edit import InsertBefore, KeepLeft, Replace, Wrap
 from tests.rewrite.rendering import edits_of, refusal, rendered, span_of
 
 BRACKETS = {
@@ -95,3 +95,27 @@ def test_edits_that_touch_become_one():
     repairs = [InsertBefore(span_of(program, "X()"), "a()"), Replace(span_of(program, "X"), "c")]
     (edit,) = edits_of(program, *repairs)
     assert edit.text == "a()\nc"
+
+
+KEPT = {
+    "alone": ("b = X / n\n", "X / n", "b = X\n"),
+    "in its brackets": ("b = (a + X ) / n * c\n", "(a + X ) / n", "b = (a + X ) * c\n"),
+    "over lines": ("b = (\n  X  # x\n  ) / (\n n)\n", "(\n  X  # x\n  ) / (\n n)", "b = (\n  X  # x\n  )\n"),
+    "within brackets": ("b = (\n  X\n  / n\n)\n", "X\n  / n", "b = (\n  X\n)\n"),
+    "a call": ("b = X(\n  1,\n) / n\n", "X(\n  1,\n) / n", "b = X(\n  1,\n)\n"),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_stays_of_a_quotient_stays_as_it_is_written(name):
+    program, whole, expected = KEPT[name]
+    left = "a + X" if "a + X" in program else "X(\n  1,\n)" if "1," in program else "X"
+    assert rendered(program, KeepLeft(span_of(program, whole), span_of(program, left))) == expected
+
+
+def test_no_comment_is_lost():
+    program = "b = (\n  X  # x\n  / n\n)\n"
+    whole = span_of(program, "X  # x\n  / n")
+    assert refusal(program, KeepLeft(whole, span_of(program, "X"))) == "a comment behind it would be lost"
+    assert refusal(program, Replace(whole, "c")) == "a comment inside it would be lost"
+    assert rendered(program, Replace(span_of(program, "X"), "c")) == program.replace("X", "c")
