@@ -92,4 +92,8 @@ class CheckedFile:
             found = self.suppressions.find(finding.code, finding.name, self.facts.index.statement_span(place))
             if found is not None:
                 return Refusal(f"the comment in line {found.comment.line} suppresses a part of it")
-        return render(self.page, finding.fix.repairs, FactsSpeller(self.facts))
+        edits = render(self.page, finding.fix.repairs, FactsSpeller(self.facts))
+        if self.source.notebook is not None and not isinstance(edits, Refusal):
+            reason = self.source.notebook.objection(edits)
+            return edits if reason is None else Refusal(reason)
+        return edits

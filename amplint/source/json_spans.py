@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder(strict=False)
+# Numbers are of no interest, and Python refuses to read very long ones.
+_DECODER = json.JSONDecoder(strict=False, parse_int=len)
 
 
 @dataclass(slots=True)

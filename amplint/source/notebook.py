@@ -19,6 +19,9 @@ from amplint.source.magics import python_of
 
 _ESCAPED = re.compile(r"\\u00[89a-fA-F]|\\u0[1-9a-fA-F]|\\u[1-9a-fA-F]")
 
+# Half of a character beyond U+FFFF: escapes in JSON may give one, no program can hold it.
+_HALF = re.compile("[\ud800-\udfff]")
+
 
 class NotebookError(Exception):
     """The JSON is no notebook that can be read, or an edit cannot be made in it."""
@@ -66,18 +69,27 @@ class Notebook:
         by_cell: defaultdict[int, list[Edit]] = defaultdict(list)
         for edit in edits:
             cell = self._cell_for(edit)
-            by_cell[self.cells.index(cell)].append(_shifted(edit, 1 - cell.first_line))
+            by_cell[cell.first_line].append(_shifted(edit, 1 - cell.first_line))
         ensure_ascii = text.isascii() and bool(_ESCAPED.search(text))
         pieces: list[str] = []
         done = 0
-        for index in sorted(by_cell, key=lambda index: self.cells[index].strings[0][0]):
-            cell = self.cells[index]
+        changed = [cell for cell in self.cells if cell.first_line in by_cell]
+        for cell in sorted(changed, key=lambda cell: cell.strings[0][0]):
             start, end = cell.strings[0][0], cell.strings[-1][1]
-            new = _new_source(text, cell, splice(cell.text, by_cell[index]), ensure_ascii)
+            new = _new_source(text, cell, splice(cell.text, by_cell[cell.first_line]), ensure_ascii)
             pieces += [text[done:start], new]
             done = end
         pieces.append(text[done:])
         return "".join(pieces)
+
+    def objection(self, edits: Sequence[Edit]) -> str | None:
+        """Why some edits of the program cannot be made in its cells; None where each of them can."""
+        try:
+            for edit in edits:
+                self._cell_for(edit)
+        except NotebookError as error:
+            return str(error)
+        return None
 
     def _cell_for(self, edit: Edit) -> Cell:
         cell = self.cell_at(edit.span.line)
@@ -101,7 +113,7 @@ def _shifted(edit: Edit, lines: int) -> Edit:
 def _new_source(text: str, cell: Cell, source: str, ensure_ascii: bool) -> str:
     """What stands in the JSON text from the first source string of a cell to its last, for a new source."""
     if not cell.is_list:
-        return json.dumps(source, ensure_ascii=ensure_ascii)
+        return _json_of(source, ensure_ascii)
     from difflib import SequenceMatcher
 
     old = [value for _, _, value in cell.strings]
@@ -111,12 +123,17 @@ def _new_source(text: str, cell: Cell, source: str, ensure_ascii: bool) -> str:
         if tag == "equal":
             tokens += [text[first:last] for first, last, _ in cell.strings[start:end]]
         else:
-            tokens += [json.dumps(line, ensure_ascii=ensure_ascii) for line in new[new_start:new_end]]
+            tokens += [_json_of(line, ensure_ascii) for line in new[new_start:new_end]]
     gaps = [text[left[1] : right[0]] for left, right in zip(cell.strings, cell.strings[1:], strict=False)]
     if len(tokens) != len(cell.strings):
         usual = Counter(gaps).most_common(1)[0][0] if gaps else ", "
         gaps = [usual] * (len(tokens) - 1)
     return "".join(part for pair in zip(tokens, [*gaps, ""], strict=True) for part in pair)
+
+
+def _json_of(text: str, ensure_ascii: bool) -> str:
+    """JSON of a text; halves of characters can only be written as escapes."""
+    return json.dumps(text, ensure_ascii=ensure_ascii or _HALF.search(text) is not None)
 
 
 def read_notebook(text: str) -> tuple[Notebook, str]:
@@ -140,7 +157,7 @@ def read_notebook(text: str) -> tuple[Notebook, str]:
         source = normalise("".join(value for _, _, value in raw.strings))
         count = source.count("\n") + 1
         if is_python and _is_python_cell(raw):
-            program, replaced = python_of(source)
+            program, replaced = python_of(_HALF.sub("\ufffd", source))
         else:
             program, replaced = "\n" * (count - 1), frozenset(range(1, count + 1))
         untouchable = frozenset(line + at - 1 for at in replaced)

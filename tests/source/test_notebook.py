@@ -137,3 +137,29 @@ def test_edits_stay_in_their_cell_and_off_magics() -> None:
     with pytest.raises(SourceError, match="out of cell 1"):
         source.splice([Edit(Span(2, 0, 3, 1), "x")])
     assert b'"import y\\n"' in source.splice([Edit(Span(2, 0, 2, 0), "import y\n")])
+
+
+@pytest.mark.parametrize("beside", ["", "é"])
+@pytest.mark.parametrize("is_list", [True, False])
+def test_half_a_character_is_kept_and_read_as_one_that_is_unknown(beside: str, is_list: bool) -> None:
+    lines = ["q = 1\n", "b = '\\ud800'\n", f"c = '{beside}'"]
+    raw = _notebook(_code(*lines) if is_list else _code() | {"source": "".join(lines)})
+    raw = raw.replace(b"\\\\ud800", b"\\ud800").replace(b"\\u00e9", "é".encode())
+    source = _read(raw)
+    assert source.program.splitlines()[1] == "b = '\ufffd'"
+    assert source.splice([Edit(Span(1, 4, 1, 5), "2")]).replace(b"\\u00e9", "é".encode()) == raw.replace(
+        b"q = 1", b"q = 2"
+    )
+
+
+def test_a_number_of_any_length_beside_the_cells() -> None:
+    raw = _notebook(_code("a = 1"), metadata={"n": 1}).replace(b'"n": 1', b'"n": ' + b"9" * 9000)
+    assert _read(raw).program == "a = 1\n"
+
+
+def test_edits_that_no_cell_takes() -> None:
+    source = _read(_notebook(_code("%time\n", "a = 1"), _code("  # to the right\n", "  b = 2")))
+    assert source.notebook is not None
+    at = {line: source.notebook.objection([Edit(Span(line, 0, line, 1), "x")]) for line in (1, 2, 3, 4)}
+    assert at[4] == "a fix would change a magic or shell line of cell 2"
+    assert [bool(at[line]) for line in (1, 2, 3, 4)] == [True, False, True, True]
