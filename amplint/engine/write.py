@@ -1,8 +1,10 @@
 """Writes fixed files to disk, whole or not at all; knows nothing of findings."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from amplint.config.disk import read_plain
@@ -13,7 +15,7 @@ from amplint.source.text import Source
 def write_source(path: Path, before: Source, after: Source, roots: Sequence[Path]) -> Problem | None:
     """Put the new text in the place of the old one. Returns a problem, and leaves the file alone, where that fails.
 
-    A symbolic link is written through to its target where that lies below one of the roots. Mode is kept.
+    A symbolic link is written through to its target where that lies below one of the roots. Mode and owner are kept.
     """
     try:
         target = path.resolve(strict=True)
@@ -41,8 +43,16 @@ def _replace(target: Path, raw: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(raw)
-        os.chmod(name, target.stat().st_mode & 0o7777)
+        _take_after(name, target.stat())
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _take_after(name: str, status: os.stat_result) -> None:
+    """Give a new file the owner and the mode of the old one."""
+    if hasattr(os, "chown"):
+        with suppress(OSError):  # only root gives files away, and a folder may be on a disk that knows no owners
+            os.chown(name, status.st_uid, status.st_gid)
+    os.chmod(name, stat.S_IMODE(status.st_mode))

@@ -37,7 +37,17 @@ def paint(rows: Iterable[Row], stream: TextIO, look: Look, links: Mapping[str, s
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, force_terminal=True, highlight=False, soft_wrap=True, color_system="standard")
+    # The lines are as wide as they shall be; of what is not said here, rich asks the environment.
+    width = look.width or 80
+    console = Console(
+        file=stream,
+        force_terminal=True,
+        highlight=False,
+        soft_wrap=True,
+        color_system="standard",
+        width=width,
+        height=width,
+    )
     addresses = links or {} if look.width is not None else {}
     for row in rows:
         parts = ((visible(text), _style(_STYLES[style], addresses.get(text))) for text, style in row)

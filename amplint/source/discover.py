@@ -53,7 +53,8 @@ class Limits:
 def discover(paths: Iterable[str], cwd: Path, limits: Limits) -> Discovery:
     """The files that paths name. Files are taken whatever they are called, folders are walked.
 
-    A path that does not exist is a problem. Each file comes once, under the path that was named first.
+    A path that does not exist is a problem. Each file comes once, whatever links lead to it, under the path that was
+    named first.
     """
     found = Discovery()
     seen: set[str] = set()
@@ -65,13 +66,13 @@ def discover(paths: Iterable[str], cwd: Path, limits: Limits) -> Discovery:
             files, problems = _in_folder(absolute, os.path.normpath(path), limits)
             found.problems += problems
         elif absolute.is_file():
-            files = [FoundFile(str(absolute), os.path.normpath(path))]
+            files = [(FoundFile(str(absolute), os.path.normpath(path)), os.path.realpath(absolute))]
         else:
             found.problems.append(Problem(path, _complaint(path, absolute)))
             continue
-        for file in files:
-            if file.place not in seen:
-                seen.add(file.place)
+        for file, real in files:
+            if real not in seen:
+                seen.add(real)
                 found.files.append(file)
     return found
 
@@ -89,15 +90,16 @@ def _is_named_in_vain(path: Path, cwd: Path, limits: Limits) -> bool:
     return any(limits.excluded_in(str(folder.parent))(folder.name) for folder in above)
 
 
-def _in_folder(folder: Path, shown: str, limits: Limits) -> tuple[list[FoundFile], list[Problem]]:
-    """The files below a folder, and the folders in it that cannot be listed."""
+def _in_folder(folder: Path, shown: str, limits: Limits) -> tuple[list[tuple[FoundFile, str]], list[Problem]]:
+    """The files below a folder, each with its place without links, and the folders in it that cannot be listed."""
     root, unlisted = str(folder), dict[str, str]()
     listed = _git_files(folder) if limits.respects_gitignore else None
     found = sorted(_walk(root, limits, unlisted) if listed is None else _kept(root, listed, limits))
     real_root = Path(os.path.realpath(folder))
     start, shown_start = os.path.join(root, ""), "" if shown == "." else os.path.join(shown, "")
+    real_start = os.path.join(real_root, "")
     files = [
-        FoundFile(start + path, shown_start + path)
+        (FoundFile(start + path, shown_start + path), os.path.realpath(start + path) if is_link else real_start + path)
         for path, is_link in found
         if not is_link or _leads_to_a_file_of_its_own(start + path, real_root)
     ]

@@ -131,6 +131,34 @@ def test_a_fix_keeps_links_and_modes_and_spares_other_names_of_a_file(tree: Path
 
 
 @posix
+@pytest.mark.parametrize("named", [("script", "one.py", "two.py"), ("two.py", "."), (".",), ("again", ".")])
+def test_a_file_with_several_names_is_fixed_once(tree: Path, named: tuple[str, ...]) -> None:
+    (tree / "good.py").rename(tree / "script")
+    for link in ("one.py", "two.py"):
+        (tree / link).symlink_to("script")
+    (tree / "again").symlink_to(".")
+    done = amplint("--fix", "--isolated", *named, cwd=tree)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Fixed 1 finding: 1 migration.\nNo findings (1 file checked)." in done.stderr
+    assert (tree / "script").read_text() == FIXED
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+def test_a_fix_keeps_the_owner(tree: Path) -> None:
+    os.chown(tree / "good.py", 12345, 54321)
+    (tree / "good.py").chmod(0o4750)
+    assert amplint("--fix", "--isolated", cwd=tree).returncode == 0
+    status = (tree / "good.py").stat()
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (12345, 54321, 0o4750)
+
+
+def test_a_terminal_of_an_odd_width(tree: Path) -> None:
+    for name in ("COLUMNS", "LINES"):
+        done = amplint("--isolated", "--color", "always", cwd=tree, environment={name: "²"})
+        assert (done.returncode, "good.py:2:1" in done.stdout) == (1, True)
+
+
+@posix
 @pytest.mark.parametrize("named", [".", "inside.py", "folder", "folder/inside.py"])
 def test_a_fix_never_leaves_the_tree(tree: Path, named: str) -> None:
     outside = tree.parent / f"{tree.name}-outside.txt"

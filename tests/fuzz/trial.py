@@ -64,9 +64,12 @@ class Bench:
         self._setup.check_selectors()
 
     def trial(self, program: Program) -> Totals:
-        """Try one program."""
+        """Try one program; what raises is a broken promise."""
         with _remembering():
-            return self._tried(program)
+            try:
+                return self._tried(program)
+            except Exception as error:
+                return Totals(1, broken=[f"{program.name}: {type(error).__name__}: {error}"])
 
     def _tried(self, program: Program) -> Totals:
         wanted = Wanted(jobs=1, fixes=True, allows_unsafe=True, lowered={})
