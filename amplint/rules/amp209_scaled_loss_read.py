@@ -37,6 +37,7 @@ Safe: only the number that is read changes.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.scaled_values import ScaledValue
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
@@ -57,7 +58,9 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report reads of scaled losses."""
     for value, place in facts.scaled_values.read():
-        message = f"`{value.name}` is multiplied by the loss scale; read the loss before it is scaled"
+        message = (
+            f"`{value.name or spelled(value.call)}` is multiplied by the loss scale; read the loss before it is scaled"
+        )
         notes = (Note(value.call.span, "scaled here"),)
         yield RULE.finding(value.home, place, message, notes=notes, fix=_fix(value, place))
 

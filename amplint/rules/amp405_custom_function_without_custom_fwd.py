@@ -3,7 +3,8 @@
 ## What it does
 
 Finds subclasses of `torch.autograd.Function` whose forward contains an operation that autocast runs in half
-precision, with neither `custom_fwd`/`custom_bwd` nor any look at the autocast state.
+precision, with neither `custom_fwd`/`custom_bwd` nor any look at the autocast state; and those that have `custom_bwd`
+on backward and nothing on forward.
 
 ## Why it matters
 
@@ -77,8 +78,12 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report custom functions that autocast changes without their knowing."""
     for bare in facts.autograd_functions.bare():
-        note = Note(bare.operation.span, "autocast runs this in half precision")
-        message = (
-            f"{bare.klass.name} has no custom_fwd and custom_bwd, so its backward meets mixed dtypes under autocast"
-        )
+        if bare.is_half_decorated:
+            note = Note(bare.operation.span, "this reads what custom_fwd leaves in the context")
+            message = f"{bare.klass.name} has custom_bwd without custom_fwd, so its backward raises an AttributeError"
+        else:
+            note = Note(bare.operation.span, "autocast runs this in half precision")
+            message = (
+                f"{bare.klass.name} has no custom_fwd and custom_bwd, so its backward meets mixed dtypes under autocast"
+            )
         yield RULE.finding(facts, bare.forward.name_span, message, notes=(note,))

@@ -45,11 +45,16 @@ class Swapped:
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """A custom function that autocast changes under its feet: operation is what autocasts in forward."""
+    """A custom function that autocast changes under its feet: operation is what autocasts in forward.
+
+    is_half_decorated: only its backward is decorated, and fails for what forward did not leave; operation is that
+    decorator.
+    """
 
     klass: ClassDef
     forward: FunctionDef
     operation: Node
+    is_half_decorated: bool = False
 
 
 class AutogradFunctions:
@@ -74,11 +79,22 @@ class AutogradFunctions:
         """Functions with a backward whose forward computes something that autocasts, and that say nothing about it."""
         for klass in self._classes():
             forward, backward = _method(klass, "forward"), _method(klass, "backward")
-            if forward is None or backward is None or self._says_something(klass):
+            if forward is None or backward is None:
+                continue
+            lonely = self._lonely(forward, backward)
+            if lonely is not None:
+                yield Bare(klass, forward, lonely, is_half_decorated=True)
+            if self._says_something(klass):
                 continue
             operation = next((node for node in own_nodes(forward) if self._autocasts(node)), None)
             if operation is not None:
                 yield Bare(klass, forward, operation)
+
+    def _lonely(self, forward: FunctionDef, backward: FunctionDef) -> Expr | None:
+        """The custom_bwd of a backward whose forward has no decorator of any such kind."""
+        if any(self._decorator(decorator) != "builtins.staticmethod" for decorator in forward.decorators):
+            return None
+        return next((each for each in backward.decorators if self._decorator(each) in _BACKWARD_DECORATORS), None)
 
     def _classes(self) -> Iterator[ClassDef]:
         for node in self._facts.index.nodes:

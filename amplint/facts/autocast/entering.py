@@ -25,6 +25,7 @@ from amplint.model.tree import (
     With,
     WithItem,
 )
+from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -157,7 +158,7 @@ class Entering:
         """Whether a call is made only to see what it raises or warns."""
         for outer in self._facts.index.ancestors(call):
             if isinstance(outer, Try):
-                return True
+                return not any(_trains(node) for statement in outer.body for node in walk(statement))
             if isinstance(outer, With):
                 for item in outer.items:
                     func = item.context.func if isinstance(item.context, Call) else item.context
@@ -180,3 +181,8 @@ class Entering:
         return not any(
             isinstance(node, Name) and node.id == target.id and node is not target for node in self._facts.index.nodes
         )
+
+
+def _trains(node: Node) -> bool:
+    """Whether a node runs backward: what is tried then is training, and not what autocast raises."""
+    return isinstance(node, Call) and last_name(node.func) == "backward"

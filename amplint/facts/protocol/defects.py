@@ -78,7 +78,7 @@ class _Judge:
         """What no path does, where no path fails for it."""
         if Reason.UPDATE_WITHOUT_RECORD not in self.reasons:
             found = dict.fromkeys(forgotten(self.reading))
-            if self.reasons.isdisjoint(AROUND):
+            if self.reasons.isdisjoint(AROUND | EXPLAINING):
                 found.update(dict.fromkeys(unapplied(self.reading)))
             yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for step in found)
         if self.reasons.isdisjoint({Reason.NO_UPDATE, Reason.UNSCALE_AFTER_STEP}):

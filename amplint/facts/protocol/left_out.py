@@ -3,6 +3,7 @@
 Knows whole functions, not paths; refuses to judge a scaler that something unseen is given, or may serve by its name.
 """
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,25 +14,49 @@ from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, Name
-from amplint.model.walks import last_name
+from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, Name
+from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
+GIVING_UP = re.compile(r"finite|nan|inf|skip|overflow|bad|valid", re.IGNORECASE)
 ENDS = (EventKind.UPDATE, EventKind.SET_SCALE)
 
 
 def unapplied(reading: Reading) -> Iterator[Step]:
-    """The unscale_, or else the update, of each scaler that scales and updates in a function and steps nowhere."""
+    """The unscale_ whose gradients are updated away on every path; and updates behind a scale, where nothing steps."""
+    for site, scaler in reading.reader.updated.items():
+        is_lost = site not in reading.reader.applied
+        if is_lost and not _is_open(reading, site, scaler) and not _is_given_up(reading, site):
+            yield site
     for scaler in reading.roles.scalers:
-        if _is_in_other_hands(reading, scaler) or any(reading.steps_of(EventKind.STEP, scaler=scaler)):
+        if any(reading.steps_of(EventKind.STEP, EventKind.UNSCALE, scaler=scaler)):
             continue
         for update in reading.steps_of(EventKind.UPDATE, scaler=scaler):
-            scaled = _before(reading, update, scaler, EventKind.SCALE)
-            if scaled and not _is_done_elsewhere(reading, update, "step") and not _may_be_done_here(reading, update):
-                yield next(iter(_before(reading, update, scaler, EventKind.UNSCALE)), update)
+            if _is_scaled_before(reading, update, scaler) and not _is_open(reading, update, scaler):
+                yield update
                 break
+
+
+def _is_open(reading: Reading, site: Step, scaler: Term) -> bool:
+    """Whether something that is not seen may step with a scaler."""
+    is_beyond = _is_in_other_hands(reading, scaler) or _is_done_elsewhere(reading, site, scaler, "step")
+    return is_beyond or _may_be_done_here(reading, site)
+
+
+def _is_given_up(reading: Reading, site: Step) -> bool:
+    """Whether an unscale_ serves a batch that is given up on purpose: for what its loss or gradients are."""
+    index = reading.scene.homes[site.frame].index
+    if any(isinstance(outer, ExceptHandler) for outer in index.ancestors(site.node)):
+        return True
+    return any(GIVING_UP.search(name) for guard in reading.guards.of(site) for name in _names(guard.test))
+
+
+def _names(test: Expr) -> Iterator[str]:
+    return (
+        node.id if isinstance(node, Name) else node.attr for node in walk(test) if isinstance(node, Name | Attribute)
+    )
 
 
 def unended(reading: Reading) -> Iterator[Step]:
@@ -39,68 +64,69 @@ def unended(reading: Reading) -> Iterator[Step]:
 
     The object is there to be asked again: its second step raises.
     """
-    if reading.root.klass is None:
-        return
     for scaler in reading.roles.scalers:
-        if _is_in_other_hands(reading, scaler) or any(reading.steps_of(*ENDS, scaler=scaler)):
+        if not _is_own(reading, scaler) or _is_in_other_hands(reading, scaler):
+            continue
+        if any(reading.steps_of(*ENDS, scaler=scaler)):
             continue
         for step in reading.steps_of(EventKind.STEP, scaler=scaler):
-            is_whole = bool(_before(reading, step, scaler, EventKind.SCALE)) and step.frame == 0
-            is_repeated = loop_around(reading.scene, step) is not None
-            if (
-                is_whole
-                and not is_repeated
-                and _is_own(reading, step)
-                and not _is_done_elsewhere(reading, step, "update")
-            ):
+            is_once = loop_around(reading.scene, step) is None and _is_scaled_before(reading, step, scaler)
+            if is_once and not _is_done_elsewhere(reading, step, scaler, "update"):
                 yield step
                 break
 
 
-def _before(reading: Reading, later: Step, scaler: Term, kind: EventKind) -> list[Step]:
-    """The steps of a kind in the function of a later one, above it."""
-    return [
-        step
-        for step in reading.steps_of(kind, scaler=scaler)
-        if step.frame == later.frame and step.node.span < later.node.span
-    ]
+def _is_scaled_before(reading: Reading, later: Step, scaler: Term) -> bool:
+    """Whether the function of a step scales a loss above it."""
+    return any(
+        step.frame == later.frame and step.node.span < later.node.span
+        for step in reading.steps_of(EventKind.SCALE, scaler=scaler)
+    )
 
 
 def _is_in_other_hands(reading: Reading, scaler: Term) -> bool:
     return any(reading.steps_of(EventKind.FORGET, scaler=scaler))
 
 
-def _is_own(reading: Reading, step: Step) -> bool:
-    """Whether the scaler of a step is one that the class of its method makes for each of its objects."""
-    receiver = _receiver(step)
-    if not isinstance(receiver, Attribute) or not isinstance(receiver.value, Name) or receiver.value.id != "self":
-        return False
-    home = reading.scene.homes[step.frame]
-    return bool(home.training.made_by(receiver, known.is_scaler))
+def _is_own(reading: Reading, scaler: Term) -> bool:
+    """Whether a scaler is one that the class of the root makes for each of its objects."""
+    match reading.root.klass, scaler:
+        case (home, klass), ("attr", ("name", "self", 0), str(name)):
+            made = (given.value for _, given in home.values.attribute(klass, name))
+            return any(
+                known.is_scaler(called)
+                for value in made
+                for part in (walk(value) if value is not None else ())
+                if isinstance(part, Call)
+                for called in home.constructors.names(part)
+            )
+        case _:
+            return False
 
 
-def _is_done_elsewhere(reading: Reading, step: Step, method: str) -> bool:
+def _is_done_elsewhere(reading: Reading, step: Step, scaler: Term, method: str) -> bool:
     """Whether a function that is not part of the reading calls a method of something that has the scaler's name.
 
     An attribute may be used wherever its class is known, a local name in its module.
     """
-    receiver = _receiver(step)
-    name, home = last_name(receiver) if receiver is not None else "", reading.scene.homes[step.frame]
+    name, is_attribute = str(scaler[2] if scaler[0] == "attr" else scaler[1]), scaler[0] == "attr"
+    home = reading.scene.facts
     seen = {frame.function for frame in reading.scene.frames}
-    homes = all_importers(home, {name}) if isinstance(receiver, Attribute) else (home,)
+    homes = (*all_importers(home, {name}), *_bases(reading)) if is_attribute else (home,)
     return any(
         isinstance(call.func, Attribute)
         and (call.func.attr, last_name(call.func.value)) == (method, name)
         and other.index.function(call) not in seen
-        for other in (*homes, *_bases(home, step))
+        for other in homes
         for call in other.index.calls
     )
 
 
-def _bases(home: "Facts", step: Step) -> "Iterator[Facts]":
-    """The modules of the bases of the class around a step."""
-    klass = home.index.klass(step.node)
-    yield from (facts for facts, _ in home.targets.lineage(klass)) if isinstance(klass, ClassDef) else ()
+def _bases(reading: Reading) -> "Iterator[Facts]":
+    """The modules of the root's class and its bases."""
+    if reading.root.klass is not None:
+        home, klass = reading.root.klass
+        yield from (facts for facts, _ in home.targets.lineage(klass))
 
 
 def _may_be_done_here(reading: Reading, step: Step) -> bool:
@@ -117,8 +143,3 @@ def _says_step(func: Expr) -> bool:
     if isinstance(func, Attribute) and func.attr == "step":
         return isinstance(func.value, Name) and func.value.id == "self"
     return "step" in last_name(func).lower()
-
-
-def _receiver(step: Step) -> Expr | None:
-    call = step.node
-    return call.func.value if isinstance(call, Call) and isinstance(call.func, Attribute) else None

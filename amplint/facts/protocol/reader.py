@@ -48,7 +48,8 @@ class Misstep:
 class Reader(Client[Standing]):
     """The protocol over one scene. missteps collects the errors, each once for a site and what explains it.
 
-    met tells which gradients a step may find, dropped which zero_grad threw away gradients on the way to a later step.
+    met tells which gradients a step may find, dropped which zero_grad threw away gradients on the way to a later step;
+    updated are the calls of unscale_ whose gradients an update met, applied those whose gradients a step used.
     """
 
     unknown = Standing(State(), is_unknown=True)
@@ -61,6 +62,8 @@ class Reader(Client[Standing]):
         self._carriers = Carriers(scene, frozenset(id(call) for step, call in scene.calls if _scales(events.of(step))))
         self.met: dict[tuple[Step, Hashable], set[Gradients]] = {}
         self.dropped: dict[tuple[Step, Step], OptimizerState] = {}
+        self.updated: dict[Step, Term] = {}
+        self.applied: set[Hashable] = set()
         self.missteps: dict[tuple[Reason, Step, Hashable], Misstep] = {}
         self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
         self._elements = frozenset(place for place, role in roles.optimizers.items() if role.is_element)
@@ -211,9 +214,19 @@ class Reader(Client[Standing]):
         for key, optimizer in here.protocol.optimizers:
             if event.optimizers is None or key in event.optimizers:
                 self.met.setdefault((step, key), set()).add(optimizer.gradients)
+                if optimizer.gradients is Gradients.UNSCALED:
+                    self._look_at_unscaled(event, optimizer)
                 is_used = is_step and optimizer.gradients in (Gradients.SCALED, Gradients.UNSCALED)
                 if is_used and isinstance(optimizer.dropped_site, Step):
                     self.dropped.setdefault((optimizer.dropped_site, step), optimizer)
+
+    def _look_at_unscaled(self, event: Event, optimizer: OptimizerState) -> None:
+        site, scaler = optimizer.unscale_site, event.scaler
+        if event.kind is EventKind.UPDATE and scaler in optimizer.scalers:
+            if isinstance(site, Step) and isinstance(scaler, tuple):
+                self.updated.setdefault(site, scaler)
+        elif event.kind not in (EventKind.CLIP, EventKind.READ, EventKind.UNSCALE):
+            self.applied.add(site)
 
     @property
     def surely(self) -> tuple[Misstep, ...]:

@@ -129,6 +129,9 @@ class ScaledValues:
     def read(self) -> Iterator[tuple[ScaledValue, Node]]:
         """Values that are taken as numbers: `.item()`, `float(…)`, `total += …`; logged or returned after backward."""
         for value in self.found:
+            at_once = _read_at(value.home, value.call)
+            if at_once is not None and self._trains_too(value):
+                yield value, at_once
             uses = value.uses()
             backwards = [use for use in uses if _runs_backward(value.home, use)]
             for use in uses:
@@ -136,6 +139,14 @@ class ScaledValues:
                 place = _read_at(value.home, use) or (_kept_at(value.home, use) if is_spent else None)
                 if place is not None:
                     yield value, place
+
+    def _trains_too(self, value: ScaledValue) -> bool:
+        """Whether what is scaled there is a loss: it is scaled a second time in the function."""
+        loss = spelled(value.loss)
+        return bool(loss) and any(
+            other is not value and other.function is value.function and spelled(other.loss) == loss
+            for other in self.found
+        )
 
     def mixed(self) -> Iterator[tuple[ScaledValue, Binary]]:
         """Sums of a scaled and a plain term."""

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.callers import all_importers, calls_of
 from amplint.facts.program.origins import Origins
 from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.guards import loop_around, ways_up
 from amplint.facts.protocol.roles import is_optimizer_name
+from amplint.flow.graph import Step
+from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import SCALER_CLASSES
 from amplint.model.tree import (
     Assign,
@@ -60,7 +63,9 @@ class ScalerCreations:
         self._facts = facts
         self._alone: dict[FunctionDef, bool] = {}
         self._inside: dict[FunctionDef, _Inside] = {}
-        self.found = tuple(self._creations())
+        found = tuple(self._creations())
+        calls = {creation.call for creation in found}
+        self.found = (*found, *(each for each in self._of_each_batch() if each.call not in calls))
 
     def _creations(self) -> Iterator[Creation]:
         for call in self._facts.index.calls:
@@ -73,6 +78,33 @@ class ScalerCreations:
                     yield Creation(call, loops[0], not _has_inner_loop(loops[0]))
                 continue
             yield from self._through_callers(call)
+
+    def _of_each_batch(self) -> Iterator[Creation]:
+        """Scalers that a function makes in which they scale one loss, where a loop over batches leads to it."""
+        seen: set[Call] = set()
+        for reading in self._facts.protocol:
+            scene = reading.scene
+            for _, _, step in scene.graph.steps():
+                call = getattr(step.node, "value", None)
+                scaler = next((h.scaler for h in reading.events.of(step) if h.kind is EventKind.CREATE), None)
+                if scaler is None or not isinstance(call, Call) or call in seen or not self._is_repeated(call, step):
+                    continue
+                loop = loop_around(scene, step)
+                scaled = reading.steps_of(EventKind.SCALE, scaler=scaler)
+                through = next((each for each in ways_up(scene, step) if each.node in _inside(loop)), None)
+                if loop is None or through is None or not isinstance(through.node, Call):
+                    continue
+                caller = scene.homes[through.frame]
+                if any(loop_around(scene, each) is loop for each in scaled) and not _makes_optimizer(caller, loop):
+                    seen.add(call)
+                    yield Creation(call, loop, True, caller, through.node)
+
+    def _is_repeated(self, call: Call, step: Step) -> bool:
+        """Whether a function of this module makes a scaler at a step wherever it is called."""
+        function = self._facts.index.function(call) if call in self._facts.index.parents else None
+        is_scaler = function is not None and bool(self._facts.names.meaning(call.func).names & SCALER_CLASSES)
+        is_new = is_scaler and step.frame > 0 and not self._is_once(call)
+        return is_new and isinstance(function, FunctionDef) and not _makes_optimizer(self._facts, function)
 
     def _makes_wrapper(self, call: Call) -> bool:
         """Whether a call makes an instance of a class in sight that makes a scaler of its own, and no optimizer."""
@@ -160,6 +192,10 @@ def outermost(facts: "Facts", creation: Creation) -> For | While | None:
     names = (node for node in walk(found) if isinstance(node, Name | Attribute))
     bound = [spelled(node) for node in names if facts.index.is_target(node)]
     return found if bound.count(target) == 1 and needed.isdisjoint(bound) else None
+
+
+def _inside(loop: For | While | None) -> set[Node]:
+    return set(walk(loop)) if loop is not None else set()
 
 
 def _makes_optimizer(facts: "Facts", where: Node) -> bool:

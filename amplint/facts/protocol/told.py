@@ -23,7 +23,21 @@ def is_waited_for(reading: Reading, step: Step) -> bool:
     return any(
         is_told(reading, update, step) or any(asks_for_the_last(g.test) for g in _more(reading, update, step))
         for update in reading.steps_of(EventKind.UPDATE)
-        if reading.are_together(update, step)
+        if reading.are_together(update, step) and not _ends_another(reading, update, step)
+    )
+
+
+def _ends_another(reading: Reading, update: Step, step: Step) -> bool:
+    """Whether an update follows a step in its own block, other than the one that is asked about: it ends that one."""
+    index = reading.scene.homes[update.frame].index
+    _, block = index.block(index.statement(update.node))
+    return (
+        any(
+            other != step and other.frame == update.frame and other.node.span < update.node.span
+            for other in reading.steps_of(EventKind.STEP)
+            if index.statement(other.node) in block
+        )
+        and index.statement(step.node) not in block
     )
 
 

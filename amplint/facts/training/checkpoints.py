@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _SAVE = re.compile(r"(^|_)(save|dump)", re.IGNORECASE)
 _KEEPS = re.compile(r"save|checkpoint|ckpt|recover|register|resume|snapshot|persist", re.IGNORECASE)
+_LOADS = re.compile(r"_*(load|restore|resume|read)", re.IGNORECASE)
 _OPTIMIZER = re.compile(r"optim|(^|_)opt(_|$)", re.IGNORECASE)
 _SCALER = re.compile(r"scaler|\bamp\b|amp_state", re.IGNORECASE)
 
@@ -79,7 +80,11 @@ class Checkpoints:
             last = _last(call.func)
             if last == "state_dict" and isinstance(call.func, Attribute) and self._is_scaler(call.func.value):
                 return True
-            if _KEEPS.search(last) and any(self._is_scaler(argument.value) for argument in call.args):
+            if (
+                _KEEPS.search(last)
+                and not _LOADS.match(last)
+                and any(self._is_scaler(argument.value) for argument in call.args)
+            ):
                 return True
         return any(
             isinstance(node, Dict) and any(self._is_scaler(value) for value in node.values)
@@ -115,7 +120,7 @@ class Checkpoints:
         states = [node for node in nodes if isinstance(node, Call) and self._is_optimizer_state(node)]
         saves = [node for node in nodes if isinstance(node, Call) and _SAVE.search(_last(node.func))]
         saves = [save for save in saves if not _last(save.func).endswith("save_dir")]
-        if not states or not saves or _mentions_scaler_key(nodes):
+        if not states or not saves or self._mentions_scaler_key(nodes):
             return None
         state = states[0]
         holder = next(
@@ -171,6 +176,25 @@ class Checkpoints:
         training = self._facts.training
         return (training.uses[handle].get("step", []) for handle in training.scalers)
 
+    def _mentions_scaler_key(self, nodes: list[Node]) -> bool:
+        """Whether a dictionary, or a subscript that is assigned, has a key for a scaler."""
+        for node in nodes:
+            keys: list[Node | None] = []
+            if isinstance(node, Dict):
+                keys.extend(node.keys)
+            elif isinstance(node, Subscript) and self._facts.index.is_target(node):
+                keys.append(node.index)
+            for key in keys:
+                if isinstance(key, Constant) and isinstance(key.value, str) and _SCALER.search(key.value):
+                    return True
+        return any(
+            isinstance(node, Call)
+            and any(a.name is not None and "scaler" in a.name for a in node.args)
+            and _KEEPS.search(_last(node.func))
+            for outer in nodes
+            for node in walk(outer)
+        )
+
     def _hands_optimizer(self, call: Call) -> bool:
         return any(
             self._facts.training.is_optimizer(argument.value) or _OPTIMIZER.search(_last(argument.value))
@@ -212,23 +236,3 @@ def _last(node: Node) -> str:
     if isinstance(node, Attribute):
         return node.attr
     return _last(node.value) if isinstance(node, Subscript) else ""
-
-
-def _mentions_scaler_key(nodes: list[Node]) -> bool:
-    """Whether a dictionary or a subscript that is assigned has a key for a scaler."""
-    for node in nodes:
-        keys: list[Node | None] = []
-        if isinstance(node, Dict):
-            keys.extend(node.keys)
-        elif isinstance(node, Subscript):
-            keys.append(node.index)
-        for key in keys:
-            if isinstance(key, Constant) and isinstance(key.value, str) and _SCALER.search(key.value):
-                return True
-    return any(
-        isinstance(node, Call)
-        and any(a.name is not None and "scaler" in a.name for a in node.args)
-        and _KEEPS.search(_last(node.func))
-        for outer in nodes
-        for node in walk(outer)
-    )
