@@ -11,7 +11,7 @@ from amplint.facts.protocol.carriers import Carriers
 from amplint.facts.protocol.events import Events, Happening
 from amplint.facts.protocol.meaning import Meaning
 from amplint.facts.protocol.optimizer_loops import OptimizerLoops
-from amplint.facts.protocol.roles import Roles
+from amplint.facts.protocol.roles import ASKING, Roles
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.standing import NO_RESULTS, Losses, Standing, carries, start
 from amplint.facts.protocol.ways import Ways
@@ -28,7 +28,6 @@ from amplint.model.walks import last_name
 UNSEEN: Term = ("name", "optimizer that is not seen", "")
 # torch raises there too, but what led there is more likely a path that never happens.
 MISPLACED = frozenset({Reason.CLIP_BEFORE_BACKWARD, Reason.CLIP_AFTER_STEP})
-ASKING = "is_enabled"
 SILENT = frozenset({Reason.STEP_WITHOUT_GRADIENTS, Reason.SCALE_NOT_SET})
 
 
@@ -123,7 +122,7 @@ class Reader(Client[Standing]):
 
     def asks(self, step: Step) -> bool:
         """A scaler that is switched by a condition does nothing where the condition is false."""
-        return any(self._switches(happening.scaler) for happening in self.events.of(step))
+        return any(self.switches(happening.scaler) for happening in self.events.of(step))
 
     def heeds(self, edge: Edge) -> bool:
         """Tests that ask for what the protocol knows, and the ends of loops over optimizers."""
@@ -253,7 +252,7 @@ class Reader(Client[Standing]):
             self._switched_off[id(happening)] = happening.without_scaler()
         return self._switched_off[id(happening)]
 
-    def _switches(self, scaler: Term | None) -> tuple[Term, ...]:
+    def switches(self, scaler: Term | None) -> tuple[Term, ...]:
         """What is false where a scaler is disabled, if it may be on some paths."""
         role = self.roles.scalers.get(scaler) if scaler is not None else None
         if scaler is None or role is None:
@@ -270,7 +269,7 @@ class Reader(Client[Standing]):
 
     def is_off(self, scaler: Term, known: Known) -> bool:
         """Whether the answers on this path say that a scaler is disabled."""
-        switches = self._switches(scaler)
+        switches = self.switches(scaler)
         if known.questions is None or not switches:
             return False
         answers = dict(zip(known.questions.asked, known.answers, strict=True))

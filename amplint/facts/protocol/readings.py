@@ -21,7 +21,6 @@ from amplint.flow.conditions import Questions
 from amplint.flow.fixpoint import explore
 from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
-from amplint.flow.terms import OPAQUE
 from amplint.knowledge.protocol import EventKind
 from amplint.model.tree import Attribute, Call, FunctionDef, Raise
 
@@ -129,8 +128,7 @@ def read(root: Root, scene: Scene) -> Reading | None:
         scene.graph, lambda step: any(h.kind in DECISIVE for h in events.of(step)), MOST_QUESTIONS, scene.terms
     )
     graph = slim(questions, reader.is_concerned, reader.is_decided_by)
-    switches = [role.enabled for role in roles.scalers.values() if role.enabled not in (None, OPAQUE)]
-    given = questions.either_way(switch for switch in switches if switch is not None)
+    given = questions.either_way(switch for scaler in roles.scalers for switch in reader.switches(scaler))
     flow = explore(graph, reader, [reader.begin], questions, MOST_STATES, given)
     return Reading(root, scene, roles, events, reader, flow.is_given_up)
 

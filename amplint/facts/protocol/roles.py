@@ -24,6 +24,7 @@ from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Const
 from amplint.model.walks import walk
 
 PARAMETER_METHODS = ("parameters", "named_parameters")
+ASKING = "is_enabled"
 SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
 
 
@@ -256,6 +257,8 @@ def scaler_test(roles: Roles, test: Node | None, frame: int) -> tuple[Term, bool
     if isinstance(test, Compare) and test.ops in (("is",), ("is not",)):
         is_none = isinstance(test.comparators[0], Constant) and test.comparators[0].value is None
         is_there, test = test.ops == ("is not",), test.left if is_none else None
+    elif isinstance(test, Call) and isinstance(test.func, Attribute) and test.func.attr == ASKING:
+        test = test.func.value
     if not isinstance(test, Name | Attribute):
         return None
     place = roles.scene.place(test, frame)
