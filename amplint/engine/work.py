@@ -21,7 +21,7 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 # Characters of parsed programs after which it pays to forget them: at the border of a project, and anywhere. A program
 # takes some forty times its length, and what is forgotten too early has to be parsed again.
 _ENOUGH = 300_000
-_MOST = 1_300_000
+_MOST = 1_100_000
 
 
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
