@@ -17,6 +17,8 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 
 MAX_ROUNDS = 10
 MAX_STEPS = 3
+# Fixes of which one does not hold are halved until they are no more than these.
+MANY = 8
 
 
 Recheck = Callable[[Mapping[str, Source], Collection[str]], Mapping[str, CheckedFile]]
@@ -162,6 +164,9 @@ class _Run:
         reason = self._try({path: group}, is_trial=True)
         if reason is None:
             return False
+        if len(group) > MANY:  # each by itself would have the file checked as often as there are fixes in it
+            half = len(group) // 2
+            return any([self._reject_in(path, group[:half]), self._reject_in(path, group[half:])])
         found = False
         for each in group:
             alone = reason if len(group) == 1 else self._try({path: [each]}, is_trial=True)

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from amplint.engine.checked import FixPolicy
+from amplint.engine.fix import _Run
 from amplint.model.edit import (
     Applicability,
     DeleteStatement,
@@ -71,6 +72,24 @@ def test_what_does_not_hold_is_rejected_and_the_rest_applied(repairs, reason):
     assert text == "a = ''\nworse = len\nold(a)\nlen(a)\n"
     (waiting,) = [each for each in result.waiting if each.finding.code == "AMP199"]
     assert reason in waiting.reason
+
+
+def test_what_does_not_hold_among_very_many_is_found_by_halves(monkeypatch):
+    tries = []
+
+    def counted(run, chosen, is_trial=False, attempt=_Run._try):
+        tries.append(chosen)
+        return attempt(run, chosen, is_trial)
+
+    monkeypatch.setattr(_Run, "_try", counted)
+    bad = rule("old", lambda f, c: (Replace(c.span, "len(nothing)"),))
+    good = rule("good", lambda f, c: (Replace(c.func.span, "len"),), code="AMP197")
+    lines = ["good(a)\n"] * 200
+    lines[77] = lines[140] = "old(a)\n"
+    text, result = fixed("a = ''\n" + "".join(lines), bad, good)
+    assert text == "a = ''\n" + "".join(lines).replace("good", "len")
+    assert [waiting.finding.span.line for waiting in result.waiting] == [79, 142]
+    assert len(tries) < 60
 
 
 def _uncovering(*, applicability=Applicability.SAFE):

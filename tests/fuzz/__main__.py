@@ -2,9 +2,9 @@
 
 `--seed` draws others, `--from` begins at one of them, so that a long run can be made in parts and its totals added;
 `--jobs` uses so many processes. `--strange NUMBER` adds programs of hypothesmith's, which know nothing of torch;
-`--sweep FOLDER` every Python file of a folder, such as the interpreter's own `test` package. Every hundredth program
-also goes through a whole run, on disk. Prints what was reached and what did not hold; exit code 1 where anything did
-not.
+`--sweep FOLDER` every Python file and notebook of a folder, such as the interpreter's own `test` package. Every
+hundredth program also goes through a whole run, on disk. Prints what was reached and what did not hold; exit code 1
+where anything did not.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
+from amplint.source.discover import SUFFIXES
 from tests.ecosystem.trial import trial
 from tests.fuzz.generate import Program, Programs
 from tests.fuzz.trial import Bench, Totals
@@ -110,10 +111,10 @@ def _strange(number: int, seed: int) -> Iterator[Program]:
 
 
 def _files(folder: Path) -> Iterator[Program]:
-    for path in sorted(folder.rglob("*.py")):
-        if path.is_file():
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in SUFFIXES and path.is_file():
             name = os.fsencode(path.relative_to(folder)).decode("utf-8", "replace").replace("/", ".")
-            yield Program(name, path.read_bytes() + _WORD)
+            yield Program(name, path.read_bytes() + (_WORD if path.suffix == ".py" else b""))
 
 
 if __name__ == "__main__":
