@@ -226,6 +226,8 @@ def _merged(report: Report, setup: Setup, outcomes: list[Outcome]) -> Run:
         if outcome.source and outcome.fixed:
             changed.append((outcome.path, outcome.source, outcome.fixed))
     order = {outcome.shown: number for number, outcome in enumerate(outcomes)}
-    report.findings = sorted(findings, key=lambda f: (order.get(f.path, len(order)), f.path, f.span, f.code))
+    # Several programs may lead to one place: what the first of them shows is enough.
+    once = {(f.path, f.span, f.code, f.message): f for f in reversed(findings)}.values()
+    report.findings = sorted(once, key=lambda f: (order.get(f.path, len(order)), f.path, f.span, f.code))
     report.texts, report.edits = texts, edits
     return Run(report, changed, frozenset().union(*(outcome.uses for outcome in outcomes)))

@@ -209,7 +209,9 @@ def _other_error(before: OptimizerState, event: Event, is_divided: bool) -> Reas
 def _moved(before: OptimizerState, event: Event, move: GradientMove) -> OptimizerState:
     after = replace(before, gradients=move.gradients)
     if move.cause is not None:
-        after = replace(after, cause=move.cause, cause_site=event.site)
+        # The backward without the scale is at fault, also where the one with it came second.
+        is_second = move.cause is Reason.UNSCALED_BACKWARD and event.kind is EventKind.SCALED_BACKWARD
+        after = replace(after, cause=move.cause, cause_site=before.backward_site if is_second else event.site)
     match event.kind:
         case EventKind.SCALED_BACKWARD:
             return _scaled(before, after, event)

@@ -16,6 +16,16 @@ SCALER_CLASSES = SCALERS | {
     "torch_xla.amp.GradScaler",
 }
 
+# What a scaler answers without another state of its round.
+QUIET_METHODS = frozenset(
+    {
+        *("load_state_dict", "scale", "get_scale", "state_dict", "is_enabled", "_get_scale_async"),
+        *("get_growth_factor", "get_backoff_factor", "get_growth_interval", "_get_growth_tracker"),
+        *("set_growth_factor", "set_backoff_factor", "set_growth_interval"),
+        *("_found_inf_per_device", "_check_inf_per_device"),
+    }
+)
+
 # Position of `enabled` among the positional arguments: behind `device` where the class takes one.
 ENABLED_AT = {
     "torch.cuda.amp.GradScaler": 4,

@@ -45,6 +45,8 @@ from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import Gradients, Reason
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Severity
+from amplint.model.tree import Call
+from amplint.model.walks import last_name
 from amplint.rules.protocol_repairs import (
     delete,
 )
@@ -71,7 +73,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _fix(defect: Defect, is_late: bool) -> Fix | None:
-    if defect.error is None:
+    call = defect.place
+    is_unscale = isinstance(call, Call) and last_name(call.func) == "unscale_"
+    if defect.error is None or not is_unscale:  # a step divides too
         return None
     met = defect.reading.reader.met.get((defect.site, defect.error.optimizer), set())
     if met != {Gradients.SPENT if is_late else Gradients.UNSCALED}:

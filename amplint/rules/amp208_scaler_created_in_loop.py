@@ -64,7 +64,7 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report scalers that a loop makes again and again."""
     for creation in facts.scaler_creations.found:
-        often = "for every batch" if creation.is_per_batch else "in every epoch"
+        often = "for every batch" if creation.is_per_batch else "in every turn of a loop"
         severity = Severity.ERROR if creation.is_per_batch else Severity.WARNING
         if creation.through is not None and creation.caller is not None:
             path = None if creation.caller is facts else creation.caller.path

@@ -65,7 +65,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report backward passes in regions that go on to do nothing with the stepped weights."""
     for enclosed in facts.enclosed.harmless():
         tail = facts.enclosed.movable_tail(enclosed)
-        for event in enclosed.backwards:
+        by_entry = {event.entry: event for event in reversed(enclosed.backwards)}
+        for event in reversed(by_entry.values()):
             notes = [Note(enclosed.region.shown.span, "autocast region opened here")]
             if event.via:
                 path = event.facts.path if event.facts is not facts else None

@@ -4,7 +4,7 @@ Knows no rule; each rule says what is wrong in its own words.
 """
 
 from amplint.facts.protocol.defect import Defect
-from amplint.flow.graph import Step
+from amplint.flow.graph import Step, StepKind
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Fix
 from amplint.model.finding import Finding, Note, Severity
@@ -30,7 +30,9 @@ def report(
     severity: Severity | None = None,
 ) -> Finding:
     """The finding of a defect; missed says of the later step what it shows."""
-    notes = [note(defect, step, MEANINGS[kind]) for kind, step in defect.because if kind in MEANINGS]
+    # Where an optimizer is made its gradients are clean, but nothing is zeroed there.
+    shown = [(kind, step) for kind, step in defect.because if kind in MEANINGS and step.kind is not StepKind.BIND]
+    notes = [note(defect, step, MEANINGS[kind]) for kind, step in shown]
     if defect.after is not None and missed:
         notes.append(note(defect, defect.after, missed))
     return rule.finding(defect.home, defect.place, message, notes=tuple(notes), fix=fix, severity=severity)

@@ -59,8 +59,7 @@ class AccelerateGroups:
         found: dict[Call, Call] = {}
         for block, made in self._groups():
             for each in reached(self._facts, block.body):
-                is_clip = isinstance(each.node, Call) and self._clips(each)
-                if is_clip and isinstance(each.node, Call) and not self._asks_for_the_end(block, each):
+                if isinstance(each.node, Call) and self._clips(each) and not self._asks_for_the_end(block, each):
                     found.setdefault(each.node, made)
         return tuple(found.items())
 
@@ -85,9 +84,9 @@ class AccelerateGroups:
                 yield from ((block, made) for made in self._made(call)[:1] if _length(made) is not None)
 
     def _clips(self, each: Reached) -> bool:
-        assert isinstance(each.node, Call)
-        is_torchs = self._facts.names.canonical(each.node.func) in known.CLIPS
-        return each.facts is self._facts and (is_torchs or self._unscales(each.node))
+        if each.facts is not self._facts or not isinstance(each.node, Call):
+            return False
+        return self._facts.names.canonical(each.node.func) in known.CLIPS or self._unscales(each.node)
 
     def _unscales(self, call: Call) -> bool:
         func = call.func
@@ -97,7 +96,8 @@ class AccelerateGroups:
     def _asks_for_the_end(self, block: With, each: Reached) -> bool:
         """Whether any function on the way asks whether gradients are complete."""
         index = self._facts.index
-        around = {index.function(place) or self._facts.module for place in (block, each.node, *each.via)}
+        places = [place for place in (block, each.node, *each.via) if place in index.parents]
+        around = {index.function(place) or self._facts.module for place in places}
         return any(
             isinstance(node, Attribute) and node.attr == "sync_gradients"
             for function in around

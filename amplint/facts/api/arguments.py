@@ -245,7 +245,9 @@ def _form_of_parameter(binding: Binding, facts: "Facts") -> Form:
         meaning = facts.names.canonical(annotation)
         known = {"builtins.bool": Form.FLAG, "torch.device": Form.DEVICE, "torch.dtype": Form.DTYPE}
         if meaning in known:
-            return known[meaning]
+            # `device: torch.device = "cuda"` gets a string where nothing is passed.
+            is_other = isinstance(default, Constant) and isinstance(default.value, str)
+            return Form.UNKNOWN if is_other else known[meaning]
     if isinstance(default, Constant) and isinstance(default.value, bool):
         return Form.FLAG
     return Form.UNKNOWN

@@ -164,23 +164,45 @@ class EnclosedTraining:
                     return event
         return None
 
+    @cached_property
+    def _models(self) -> tuple[tuple[Call, str], ...]:
+        """The calls of what may be a model: of a variable or an attribute, as it is written."""
+        return tuple(
+            (call, name)
+            for call in self._facts.index.calls
+            if (name := spelled(call.func)) and self._facts.names.canonical(call.func) is None
+            if not isinstance(call.func, Attribute) or call.func.attr not in _BOOKKEEPING
+        )
+
     def _is_used_between(self, step: Event, later: Event) -> bool:
-        """Whether a model that a step may have changed is named between the step and a later backward pass."""
+        """Whether a model that a step may have changed is named between the step and a later backward pass.
+
+        Where nobody knows what the optimizer trains, it may be whatever was called before the step.
+        """
         training = self._facts.training
-        optimizer = step.call.args[0].value if step.kind is EventKind.SCALER_STEP else step.call.func
-        if isinstance(optimizer, Attribute) and step.kind is EventKind.OPTIMIZER_STEP:
-            optimizer = optimizer.value
+        optimizer = _stepped(step)
         changed: set[object] = set()
         for made in training.made_by(optimizer, known.is_optimizer):
             models = list(trained_models(self._facts, made.call)) if made.facts is self._facts else []
             changed |= {training.handle(model) for model in models} if models else {None}
         if not changed or None in changed:
-            return True
+            function = self._facts.index.function(step.call)
+            called = [(call, name) for call, name in self._models if self._facts.index.function(call) is function]
+            before = {name for call, name in called if call.span < step.call.span}
+            between = {name for call, name in called if step.call.span < call.span < later.call.span}
+            return not before or not between or not before.isdisjoint(between)
         return any(
             training.handle(node) in changed
             for node in self._facts.index.nodes
             if isinstance(node, Name | Attribute) and step.call.span < node.span < later.call.span
         )
+
+
+def _stepped(step: Event) -> Expr:
+    """The optimizer that a step is of."""
+    if step.kind is EventKind.SCALER_STEP:
+        return step.call.args[0].value
+    return step.call.func.value if isinstance(step.call.func, Attribute) else step.call.func
 
 
 def _answer(test: Expr, *, is_true: bool) -> Iterator[tuple[str, bool]]:

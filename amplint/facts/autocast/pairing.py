@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.dtypes import dtype_names
 from amplint.facts.autocast.regions import Region, truth
-from amplint.facts.program.branches import sides
+from amplint.facts.program.branches import Side, sides
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.values import Origin
 from amplint.knowledge import training_names as known
@@ -20,6 +20,7 @@ from amplint.model.tree import (
     Assign,
     Attribute,
     Block,
+    BoolOp,
     Call,
     Compare,
     Constant,
@@ -130,8 +131,14 @@ class Pairing:
         for pair in pairs:
             tests.extend((self._facts, test) for test in _tests_around(self._facts, pair.scaled))
             tests.extend((self._facts, test) for test in _tests_of_receiver(self._facts, pair.scaled))
+        if any(len(pair.region.dtypes) > 1 for pair in pairs) and any(
+            map(_is_another_way, sides(made.facts, made.call))
+        ):
+            return True
         return any(
-            (tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16)) or _is_off_for_bfloat16(facts, test)
+            (tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16))
+            or _is_float16_alone(facts, test)
+            or _is_off_for_bfloat16(facts, test)
             for facts, test in tests
         )
 
@@ -187,6 +194,26 @@ def tells_float16(facts: "Facts", expr: Node) -> bool:
             if _FLOAT16.search(last) and not _BFLOAT16.search(last):
                 return True
     return False
+
+
+def _is_float16_alone(facts: "Facts", test: Expr) -> bool:
+    """`dtype is torch.float16`, also where the dtype may be bfloat16: then the answer is no."""
+    match test:
+        case Compare(ops=("==" | "is",), comparators=(other,)):
+            return any(_names_dtype(facts, side, _FLOAT16, "float16") for side in (test.left, other))
+        case BoolOp(op="and"):
+            return any(_is_float16_alone(facts, part) for part in test.values)
+        case _:
+            return False
+
+
+def _is_another_way(side: Side) -> bool:
+    """`if precision == "amp"`: one of several ways, none of which is called bfloat16."""
+    match side.choice.test:
+        case Compare(ops=("==",), comparators=(Constant(value=str(wanted)),)) if side.is_true:
+            return not _BFLOAT16.search(wanted)
+        case _:
+            return False
 
 
 def _is_off_for_bfloat16(facts: "Facts", expr: Node) -> bool:

@@ -4,10 +4,12 @@ Says what is wrong and where; severity, wording and repair are the rules'.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from amplint.facts.protocol.beside import beside, guarded_step, is_boundary_missing, next_unscale
 from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.facts.protocol.doubt import is_doubtful
 from amplint.facts.protocol.forgotten import forgotten, is_stepped_elsewhere
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
@@ -67,7 +69,9 @@ class _Judge:
             for reason in CONSEQUENCES[misstep.error.reason].moot - EXPLAINING
         }
         for misstep in self.reading.missteps:
-            found = self._defect(misstep) if (misstep.error.optimizer, misstep.error.reason) not in moot else None
+            if (misstep.error.optimizer, misstep.error.reason) in moot or is_doubtful(self.reading, misstep):
+                continue
+            found = self._defect(misstep)
             if found is not None:
                 yield found
         yield from self._dropped()
@@ -125,7 +129,7 @@ class _Judge:
                 cause = update if isinstance(update, Step) else site
                 if self._sets_scale(cause):
                     return None
-                is_micro = error.reason is Reason.UPDATE_AMONG_BACKWARDS or self._is_boundary_missing(cause)
+                is_micro = error.reason is Reason.UPDATE_AMONG_BACKWARDS or is_boundary_missing(self.reading, cause)
                 kind = DefectKind.MICRO_UPDATE if is_micro else DefectKind.MISPLACED_UPDATE
                 return self._at(kind, cause, error, because, after=site)
             case Reason.STEP_AROUND | Reason.STEP_AROUND_UNSCALED:
@@ -139,7 +143,12 @@ class _Judge:
                 return self._at(DefectKind.UNSCALED_BACKWARD, backward, error, because, after=site)
             case Reason.UNSCALE_AMONG_BACKWARDS:
                 unscaled = [step for kind, step in because if kind is EventKind.UNSCALE]
-                return self._at(DefectKind.MICRO_UNSCALE, (unscaled or [site])[0], error, because, after=site)
+                # What unscaled nothing leaves no trace in the gradients.
+                before = [
+                    step for step in beside(self.reading, site, EventKind.UNSCALE) if step.node.span < site.node.span
+                ]
+                cause = (unscaled or before[-1:] or [site])[0]
+                return self._at(DefectKind.MICRO_UNSCALE, cause, error, because, after=site)
             case Reason.DIVIDED_TWICE:
                 return self._at(DefectKind.REPEATED_UNSCALE, site, error, because)
             case Reason.OTHER_SCALER:
@@ -175,13 +184,7 @@ class _Judge:
         if self.reading.considers_scale(site):
             return None
         shown = self.shown(site)
-        return self._at(kind, shown, error, because, after=self._next_unscale(shown))
-
-    def _next_unscale(self, site: Step) -> Step | None:
-        """The next step in the same function, which unscales too late."""
-        steps = list(self.reading.steps_of(EventKind.STEP, EventKind.UNSCALE))
-        behind = [step for step in steps if step.frame == site.frame and step.node.span > site.node.span]
-        return min(behind, key=lambda step: step.node.span, default=None)
+        return self._at(kind, shown, error, because, after=next_unscale(self.reading, shown))
 
     def _no_update(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         steps = [step for kind, step in because if kind is EventKind.STEP]
@@ -201,37 +204,15 @@ class _Judge:
         gradients = misstep.before.optimizer(error.optimizer).gradients
         if gradients is Gradients.UNSCALED and first != site:
             return self._at(DefectKind.REPEATED_UNSCALE, site, error, because)
-        if self._is_boundary_missing(first):
+        if is_boundary_missing(self.reading, first):
             return self._at(DefectKind.MICRO_UNSCALE, first, error, because)
-        skipped = self._guarded_step(first)
+        skipped = guarded_step(self.reading, first)
+        if skipped is None and gradients is Gradients.SCALED and any(kind is EventKind.ZERO for kind, _ in because):
+            skipped = next_unscale(self.reading, first)  # given up somewhere on the way there
         kind = DefectKind.SKIPPED_STEP if skipped is not None else DefectKind.REPEATED_UNSCALE
         if kind is DefectKind.REPEATED_UNSCALE and gradients is not Gradients.UNSCALED:
             kind = DefectKind.MICRO_UNSCALE
         return self._at(kind, first, error, because, after=skipped)
-
-    def _guarded_step(self, unscale: Step) -> Step | None:
-        """A step of the scaler under a condition that the unscale_ is not under."""
-        own = {(id(guard.test), guard.is_true) for guard in self.reading.guards.of(unscale)}
-        for step in self.reading.steps_of(EventKind.STEP):
-            if any((id(guard.test), guard.is_true) not in own for guard in self.reading.guards.of(step)):
-                return step
-        return None
-
-    def _is_boundary_missing(self, step: Step) -> bool:
-        """Whether the optimizer steps at group boundaries only, and this step does not wait for them.
-
-        What stands behind the loop of the micro-batches serves the tail, and waits for nothing.
-        """
-        own = {id(guard.test) for guard, _ in self.reading.guards.boundaries(step)}
-        around = loop_around(self.scene, step)
-        for other in self.reading.steps_of(EventKind.STEP):
-            if around is None or common_loop(self.scene, step, other) is not around:
-                continue
-            asked = [guard for guard, _ in self.reading.guards.boundaries(other)]
-            is_here = any(loop_around(self.scene, replace(step, node=g.test, frame=g.frame)) is around for g in asked)
-            if is_here and not any(id(guard.test) in own for guard in asked):
-                return True
-        return False
 
     def _update_without_record(self, error: Error, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         site = error.site
@@ -240,7 +221,7 @@ class _Judge:
             return None
         if any(is_told(self.reading, site, step) for step in self.reading.steps_of(EventKind.STEP)):
             return None
-        if self._is_boundary_missing(site):
+        if is_boundary_missing(self.reading, site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)
         if not any(self.reading.steps_of(EventKind.STEP, scaler=error.scaler)):
             if is_stepped_elsewhere(self.reading, site):

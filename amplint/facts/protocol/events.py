@@ -11,14 +11,15 @@ from functools import cached_property
 from amplint.facts.program.escapes import TOUCHING, is_harmless
 from amplint.facts.protocol.bound import is_bound_to
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
-from amplint.facts.protocol.roles import Roles, parameter_sources
+from amplint.facts.protocol.owners import Owners, is_part
+from amplint.facts.protocol.roles import Roles
 from amplint.facts.protocol.scene import Scene, is_known_place
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
-from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS
+from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS
 from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Lambda, Name, Node, Unary, WithItem
-from amplint.model.walks import is_none, last_name, walk
+from amplint.model.walks import is_none, last_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,9 @@ class Events:
         return self._found[step]
 
     @cached_property
-    def sole(self) -> Term | None:
-        """The only optimizer of the scene, where there is one alone and it stands for itself."""
-        optimizers = list(self.roles.optimizers.values())
-        return optimizers[0].place if len(optimizers) == 1 and not optimizers[0].is_element else None
+    def owners(self) -> Owners:
+        """Whose parameters an expression is about."""
+        return Owners(self.scene, self.roles)
 
     @property
     def has_step(self) -> bool:
@@ -75,7 +75,7 @@ class Events:
                 # An optimizer of the project's own may hand it on to one inside.
                 optimizer = self.roles.optimizer(self.scene.place(func.value, step.frame))
                 if optimizer is not None:
-                    yield from self._optimizer_call(func.attr, call, optimizer)
+                    yield from self._optimizer_call(func.attr, call, optimizer, step.frame)
             case StepKind.BIND, WithItem(context=Call() as call):
                 if last_name(call.func) == "scale_loss":
                     yield Happening(EventKind.FORGET)
@@ -87,7 +87,7 @@ class Events:
     def _assignment(self, node: Node, frame: int) -> Iterator[Happening]:
         handling = assignment_handling(node)
         if handling is not None:
-            yield Happening(_KINDS[handling], None, self.owners(node, frame), handling=handling)
+            yield Happening(_KINDS[handling], None, self.owners.of(node, frame), handling=handling)
         value = getattr(node, "value", None)
         targets = getattr(node, "targets", ()) or ((node.target,) if hasattr(node, "target") else ())
         if isinstance(value, Call):
@@ -105,9 +105,9 @@ class Events:
             yield from self._scaler_call(func.attr, call, place, frame)
         elif isinstance(func, Attribute) and (optimizer := self.roles.optimizer(place)) is not None:
             if place == optimizer or not self._is_handed_on(optimizer, frame):
-                yield from self._optimizer_call(func.attr, call, optimizer)
+                yield from self._optimizer_call(func.attr, call, optimizer, frame)
         elif isinstance(func, Attribute) and func.attr == "zero_grad":
-            yield Happening(EventKind.ZERO, None, self.owners(func.value, frame, is_module=True))
+            yield Happening(EventKind.ZERO, None, self.owners.of(func.value, frame, is_module=True))
         elif self._is_backward(call, frame):
             yield from self._backward(call, frame)
         elif _may_run_backward(last_name(func)):
@@ -115,17 +115,25 @@ class Events:
         elif self.is_clip(call, frame):
             is_measure = any(_is_infinite(argument.value) for argument in call.args)
             handling = Handling.READ if is_measure else Handling.CLIP
-            yield Happening(_KINDS[handling], None, self.owners(call, frame), handling=handling)
+            yield Happening(_KINDS[handling], None, self.owners.of(call, frame), handling=handling)
         elif (handled := call_handling(call)) is not None:
-            yield Happening(_KINDS[handled], None, self.owners(call, frame), handling=handled)
+            yield Happening(_KINDS[handled], None, self.owners.of(call, frame), handling=handled)
         else:
             yield from self._escape(call, frame)
 
     def _is_handed_on(self, optimizer: Term, frame: int) -> bool:
         """Whether a frame is that of a method of an optimizer, which the call of the method speaks for."""
+        return self._receiver(frame) == optimizer
+
+    def _is_of_scaler(self, frame: int) -> bool:
+        """Whether a frame is that of a scaler's own method, which has looked for infs in its own way."""
+        return self._receiver(frame) in self.roles.scalers
+
+    def _receiver(self, frame: int) -> Term | None:
+        """The object whose method a frame is."""
         activation = self.scene.frames[frame]
         func = activation.call.func if isinstance(activation.call, Call) else None
-        return isinstance(func, Attribute) and self.scene.place(func.value, activation.parent) == optimizer
+        return self.scene.place(func.value, activation.parent) if isinstance(func, Attribute) else None
 
     def _scaler_call(self, method: str, call: Call, scaler: Term, frame: int) -> Iterator[Happening]:
         first = call.args[0] if call.args else None
@@ -136,20 +144,24 @@ class Events:
                 kind = EventKind.UNSCALE if method == "unscale_" else EventKind.STEP
                 optimizer = self.scene.place(first.value, frame)
                 yield Happening(kind, scaler, (optimizer,) if optimizer in self.roles.optimizers else None)
+            case "update" if scaler[0] == "each":
+                # In the next turn of the loop it is another scaler's update.
+                yield Happening(EventKind.FORGET, scaler)
             case "update":
                 is_given = first is not None and not (isinstance(first.value, Constant) and first.value.value is None)
                 yield Happening(EventKind.SET_SCALE if is_given else EventKind.UPDATE, scaler)
-            case "load_state_dict" | "scale" | "get_scale" | "state_dict" | "is_enabled":
+            case _ if method in QUIET_METHODS:
                 pass
             case _:
                 yield Happening(EventKind.FORGET, scaler)
+                yield Happening(EventKind.FORGET)
 
-    def _optimizer_call(self, method: str, call: Call, optimizer: Term) -> Iterator[Happening]:
+    def _optimizer_call(self, method: str, call: Call, optimizer: Term, frame: int) -> Iterator[Happening]:
         if method == "zero_grad":
             yield Happening(EventKind.ZERO, None, (optimizer,))
         elif method == "step":
-            is_closed = any(not is_none(argument.value) for argument in call.args)
-            yield Happening(EventKind.FORGET if is_closed else EventKind.DIRECT_STEP, None, (optimizer,))
+            is_told = any(not is_none(argument.value) for argument in call.args) or self._is_of_scaler(frame)
+            yield Happening(EventKind.FORGET if is_told else EventKind.DIRECT_STEP, None, (optimizer,))
         elif any(part in method for part in TOUCHING):
             yield Happening(EventKind.FORGET, None, (optimizer,))
 
@@ -182,33 +194,6 @@ class Events:
             return True
         return "clip" in last.lower() and is_bound_to(self.scene, call, frame, known)
 
-    def owners(self, node: Node, frame: int, is_module: bool = False) -> tuple[Term, ...] | None:
-        """The optimizers whose parameters an expression is about; None where nobody can tell."""
-        if self.sole is not None:
-            return (self.sole,)
-        modules = [self.scene.place(node, frame)] if is_module and isinstance(node, Name | Attribute) else []
-        found: dict[Term, None] = {}
-        for part in self._mentioned(node, frame):
-            if isinstance(part, Name | Attribute) and (place := self.scene.place(part, frame)) in self.roles.optimizers:
-                found[place] = None
-        modules += [
-            self.scene.place(m, frame) for part in self._mentioned(node, frame) for m in parameter_sources(part)
-        ]
-        for role in self.roles.optimizers.values():
-            if any(_is_part(one, other) for one in role.modules for other in modules):
-                found[role.place] = None
-        return tuple(found) or None
-
-    def _mentioned(self, node: Node, frame: int) -> Iterator[Node]:
-        """The nodes of an expression, and of what its names were assigned."""
-        names = self.scene.homes[frame].names
-        for part in walk(node):
-            yield part
-            if isinstance(part, Name):
-                for binding in names.lookup(part.id, part):
-                    if binding.value is not None and binding.scope is self.scene.frames[frame].function:
-                        yield from walk(binding.value)
-
     def _escape(self, call: Call, frame: int) -> Iterator[Happening]:
         """A call of something unseen that receives a scaler, an optimizer, or the object that holds them."""
         if (id(call), frame) in self.scene.callees.harmless or is_harmless(self.scene.homes[frame], call):
@@ -220,11 +205,11 @@ class Events:
             if not is_known_place(place):
                 continue
             for scaler in self.roles.scalers:
-                if _is_part(place, scaler):
+                if is_part(place, scaler):
                     yield Happening(EventKind.FORGET, scaler)
                     yield Happening(EventKind.FORGET)
             for optimizer in self.roles.optimizers:
-                if _is_part(place, optimizer):
+                if is_part(place, optimizer):
                     yield Happening(EventKind.FORGET, None, (optimizer,))
 
 
@@ -240,15 +225,6 @@ _KINDS = {
 def _may_run_backward(name: str) -> bool:
     """Whether a function that is not seen says that it runs a backward: `forward_backward`, `manual_backward`."""
     return "backward" in name and "hook" not in name
-
-
-def _is_part(whole: Term, part: object) -> bool:
-    """Whether a place is another, or lies inside it."""
-    while isinstance(part, tuple) and part:
-        if part == whole:
-            return True
-        part = part[1] if part[0] in ("attr", "item", "each") else None
-    return False
 
 
 def _is_gradient_argument(argument: Argument) -> bool:

@@ -39,7 +39,7 @@ DECISIVE = frozenset(
 class Reading:
     """One root that was read: its scene, what is in it, and the missteps on its paths.
 
-    is_given_up says that it has too many paths for a judgement.
+    questions are those whose answers its paths keep. is_given_up says that it has too many paths for a judgement.
     """
 
     root: Root
@@ -47,6 +47,7 @@ class Reading:
     roles: Roles
     events: Events
     reader: Reader
+    questions: Questions
     is_given_up: bool
 
     @property
@@ -130,7 +131,7 @@ def read(root: Root, scene: Scene) -> Reading | None:
     graph = slim(questions, reader.is_concerned, reader.is_decided_by)
     given = questions.either_way(switch for scaler in roles.scalers for switch in reader.switches(scaler))
     flow = explore(graph, reader, [reader.begin], questions, MOST_STATES, given)
-    return Reading(root, scene, roles, events, reader, flow.is_given_up)
+    return Reading(root, scene, roles, events, reader, questions, flow.is_given_up)
 
 
 def _is_wanted(home: "Facts", function: FunctionDef) -> bool:

@@ -5,8 +5,9 @@ Never by a name alone. A scaler that is switched off for good is no scaler; one 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from amplint.facts.program.classes import base_names
+from amplint.facts.program.classes import base_names, method
 from amplint.facts.program.origins import Origin
 from amplint.facts.protocol.scene import Scene, is_known_place, owner_of
 from amplint.flow.graph import Edge, StepKind
@@ -22,6 +23,9 @@ from amplint.knowledge.training_api import (
 )
 from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node
 from amplint.model.walks import walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
 
 PARAMETER_METHODS = ("parameters", "named_parameters")
 ASKING = "is_enabled"
@@ -90,19 +94,28 @@ class Roles:
         assert isinstance(call.func, Attribute)
         found = self.scene.origins(call.func.value, frame)
         names = {name for origin in found for name in called_names(origin)}
-        if any(name.startswith(OTHER_FRAMEWORKS) for name in names):
+        if any(name.startswith(OTHER_FRAMEWORKS) for name in names | _bases(found)):
             return None
         made = [origin for origin in found if self._makes_scaler(origin)]
         if not made:
-            is_used_so = self._is_scaler_by_use(methods) or self._ends_its_round(place, methods, zeroed, found)
+            is_used_so = self._is_scaler_by_use(methods, found) or self._ends_its_round(place, methods, zeroed, found)
             return ScalerRole(place) if is_used_so else None
         switches = [self._enabled(origin, frame, place) for origin in made]
         if all(switch == ("const", "bool", False) for switch in switches):
             return None
         return ScalerRole(place, _agreed(switches))
 
-    def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]") -> bool:
-        """`unscale_` is a scaler's alone; `scale` is, where its result runs backward or the round goes on."""
+    def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]", origins: list[Origin]) -> bool:
+        """`unscale_` is a scaler's alone; `scale` is, where its result runs backward or the round goes on.
+
+        Methods that are seen, and have nothing to do with training, make an object of some other kind.
+        """
+        called = SCALER_METHODS & methods.keys()
+        calls = [pair for name in called for pair in methods[name]]
+        if any(self.scene.homes[frame].targets.function(call) is not None for call, frame in calls):
+            return False
+        if any(method(facts, klass, name) is not None for facts, klass in _classes(origins) for name in called):
+            return False
         if "unscale_" in methods:
             return True
         if "update" in methods or any(call.args for call, _ in methods.get("step", ())):
@@ -164,7 +177,8 @@ class Roles:
                 continue
             call, frame = methods.get("step", methods.get("zero_grad", []))[0]
             assert isinstance(call.func, Attribute)
-            if self._is_of_framework(call.func.value, frame):
+            # What runs backward by itself is an engine, as DeepSpeed's, which scales and steps inside.
+            if "backward" in methods or self._is_of_framework(call.func.value, frame):
                 continue
             if {"step", "zero_grad"} <= methods.keys() or self._is_optimizer(call.func.value, frame):
                 yield place, call.func.value, frame
@@ -228,6 +242,20 @@ def is_optimizer_name(name: str) -> bool:
 def _agreed(switches: list[Term | None]) -> Term | None:
     first = switches[0]
     return first if all(switch == first for switch in switches) else OPAQUE
+
+
+def _bases(origins: list[Origin]) -> set[str]:
+    """The classes, by their dotted names, that the classes of some values are made of."""
+    return {base for facts, klass in _classes(origins) for base in base_names(facts, klass)}
+
+
+def _classes(origins: list[Origin]) -> "Iterator[tuple[Facts, ClassDef]]":
+    """The classes in sight that some values are made of."""
+    for origin in origins:
+        for name in called_names(origin):
+            target = origin.facts.definition(name)
+            if target is not None and isinstance(target[1], ClassDef):
+                yield target[0], target[1]
 
 
 def _is_subclass(origin: Origin, name: str) -> bool:

@@ -47,7 +47,8 @@ def closure_steps(readings: "tuple[Reading, ...]") -> Iterator[ClosureStep]:
             if not isinstance(call, Call) or call in seen or not call.args:
                 continue
             home = reading.scene.homes[step.frame]
-            closure = next((a for a in call.args[1:] if not a.star and _is_function(home, a.value)), None)
+            given = (a for a in call.args[1:] if not a.star and a.name in (None, "closure"))
+            closure = next((a for a in given if _is_function(home, a.value)), None)
             if closure is not None or _needs_closure(reading, step, call):
                 seen.add(call)
                 yield ClosureStep(home, call, closure)
@@ -76,7 +77,8 @@ def _is_function(facts: "Facts", expr: Expr) -> bool:
         return bool(bindings) and all(isinstance(b.node, FunctionDef) or isinstance(b.value, Lambda) for b in bindings)
     if isinstance(expr, Attribute) and isinstance(expr.value, Name) and expr.value.id == "self":
         klass = facts.index.klass(expr)
-        return klass is not None and any(isinstance(s, FunctionDef) and s.name == expr.attr for s in klass.body)
+        methods = [s for s in klass.body if isinstance(s, FunctionDef) and s.name == expr.attr] if klass else []
+        return bool(methods) and not any(method.decorators for method in methods)  # a property gives a value
     return False
 
 

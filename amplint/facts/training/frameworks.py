@@ -42,7 +42,7 @@ class Frameworks:
             for each in own if backwards else ():
                 if not isinstance(each.node, Call) or each.node in seen:
                     continue
-                if self._facts.names.canonical(each.node.func) not in known.CLIPS:
+                if self._facts.names.canonical(each.node.func) not in known.CLIPS or self._runs_its_own(each.node):
                     continue
                 entry = each.via[0] if each.via else each.node
                 for back in backwards:
@@ -52,6 +52,15 @@ class Frameworks:
                         seen.add(each.node)
                         yield each.node, self._scaled_backwards[back.node]
                         break
+
+    def _runs_its_own(self, clip: Call) -> bool:
+        """Whether the function around a clip runs a backward that no Accelerator knows of."""
+        function = self._facts.index.function(clip)
+        return any(
+            isinstance(call.func, Attribute) and call.func.attr == "backward" and call not in self.accelerated_backwards
+            for call in self._facts.index.calls
+            if self._facts.index.function(call) is function
+        )
 
     def second_scalers(self) -> Iterator[tuple[Call, Node]]:
         """Scalers driven by hand where a framework drives its own, with what shows the framework."""

@@ -1,0 +1,114 @@
+"""Whose parameters an expression is about: the optimizers that were given the modules that it names.
+
+Knows of optimizers only which modules they were made of and where they step; refuses to choose where several fit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from amplint.facts.protocol.guards import common_loop, loop_around
+from amplint.facts.protocol.roles import Roles, parameter_sources
+from amplint.facts.protocol.scene import Scene
+from amplint.flow.graph import Step, StepKind
+from amplint.flow.terms import Term
+from amplint.model.tree import Attribute, Name, Node
+from amplint.model.walks import walk
+
+
+@dataclass
+class Owners:
+    """The optimizers of a scene, asked for by expressions."""
+
+    scene: Scene
+    roles: Roles
+
+    def of(self, node: Node, frame: int, is_module: bool = False) -> tuple[Term, ...] | None:
+        """The optimizers whose parameters an expression is about; None where nobody can tell."""
+        if self._sole is not None:
+            return (self._sole,)
+        modules = [self.scene.place(node, frame)] if is_module and isinstance(node, Name | Attribute) else []
+        found: dict[Term, None] = {}
+        for part in self._mentioned(node, frame):
+            if isinstance(part, Name | Attribute) and (place := self.scene.place(part, frame)) in self.roles.optimizers:
+                found[place] = None
+        modules += [
+            self.scene.place(m, frame) for part in self._mentioned(node, frame) for m in parameter_sources(part)
+        ]
+        holding = [
+            role.place
+            for role in self.roles.optimizers.values()
+            if any(is_part(one, other) for one in role.modules for other in modules)
+            if role.place not in found and self._is_at_hand(role.place, frame)
+        ]
+        return (*found, *(holding if is_module else self._in_turn(holding, node, frame))) or None
+
+    @cached_property
+    def _sole(self) -> Term | None:
+        """The only optimizer of the scene, where there is one alone and it stands for itself."""
+        optimizers = list(self.roles.optimizers.values())
+        return optimizers[0].place if len(optimizers) == 1 and not optimizers[0].is_element else None
+
+    def _is_at_hand(self, place: Term, frame: int) -> bool:
+        """Whether a place may exist while a frame runs: the locals of a function that it calls later do not."""
+        base = place
+        while base[0] in ("attr", "item", "each"):
+            base = base[1]  # type: ignore[assignment]
+        if not isinstance(base[-1], int):
+            return True
+        owner, number = self.scene.frames[base[-1]].function, frame
+        while number >= 0:
+            if self.scene.frames[number].function is owner:
+                return True
+            number = self.scene.frames[number].parent
+        return False
+
+    def _in_turn(self, places: list[Term], node: Node, frame: int) -> list[Term]:
+        """Of optimizers that hold some modules, those that step in the loop around an expression.
+
+        A training has phases: an optimizer that does not step in this one holds the same parameters as the one that
+        does, where that holds the same modules, or ones that are not known.
+        """
+        here = Step(StepKind.CALL, node, frame)
+        loop = loop_around(self.scene, here)
+        stepping = [
+            p
+            for p in self.roles.optimizers
+            if any(common_loop(self.scene, here, s) is loop for s in self._steps.get(p, ()))
+        ]
+        modules = {place: frozenset(role.modules) for place, role in self.roles.optimizers.items()}
+        return [
+            place
+            for place in places
+            if place in stepping or not any(modules[other] in (frozenset(), modules[place]) for other in stepping)
+        ]
+
+    @cached_property
+    def _steps(self) -> dict[Term, list[Step]]:
+        """Where each optimizer steps, by itself or by a scaler."""
+        found: dict[Term, list[Step]] = {}
+        for step, call in self.scene.calls:
+            if isinstance(call.func, Attribute) and call.func.attr == "step":
+                for expr in (call.func.value, *(argument.value for argument in call.args[:1])):
+                    if (place := self.scene.place(expr, step.frame)) in self.roles.optimizers:
+                        found.setdefault(place, []).append(step)
+        return found
+
+    def _mentioned(self, node: Node, frame: int) -> Iterator[Node]:
+        """The nodes of an expression, and of what its names were assigned."""
+        names = self.scene.homes[frame].names
+        for part in walk(node):
+            yield part
+            if isinstance(part, Name):
+                for binding in names.lookup(part.id, part):
+                    if binding.value is not None and binding.scope is self.scene.frames[frame].function:
+                        yield from walk(binding.value)
+
+
+def is_part(whole: Term, part: object) -> bool:
+    """Whether a place is another, or lies inside it."""
+    while isinstance(part, tuple) and part:
+        if part == whole:
+            return True
+        part = part[1] if part[0] in ("attr", "item", "each") else None
+    return False
