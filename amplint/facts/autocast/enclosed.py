@@ -189,7 +189,8 @@ class EnclosedTraining:
             function = self._facts.index.function(step.call)
             called = [(call, name) for call, name in self._models if self._facts.index.function(call) is function]
             before = {name for call, name in called if call.span < step.call.span}
-            between = {name for call, name in called if step.call.span < call.span < later.call.span}
+            behind = [(call, name) for call, name in called if step.call.span < call.span]
+            between = {n for c, n in behind if c.span < later.call.span or later.call.span.contains(c.span)}
             return not before or not between or not before.isdisjoint(between)
         return any(
             training.handle(node) in changed
