@@ -2,8 +2,8 @@
 
 from unittest.mock import patch
 
-from amplint.facts import protocol
 from amplint.facts.gather import Facts
+from amplint.facts.protocol import readings as protocol
 from amplint.facts.protocol.meaning import Meaning
 from amplint.facts.protocol.reader import SILENT
 from amplint.facts.protocol.roots import Root, goes_through_optimizers

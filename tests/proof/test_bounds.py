@@ -7,8 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from amplint.engine.check import check_module
-from amplint.facts import protocol
 from amplint.facts.gather import Facts
+from amplint.facts.protocol import readings as protocol
 from amplint.flow.fixpoint import Flow
 from amplint.rules.registry import all_rules
 from amplint.syntax.lower import lower
