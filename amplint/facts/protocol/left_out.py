@@ -92,13 +92,12 @@ def _is_own(reading: Reading, scaler: Term) -> bool:
     """Whether a scaler is one that the class of the root makes for each of its objects."""
     match reading.root.klass, scaler:
         case (home, klass), ("attr", ("name", "self", 0), str(name)):
-            made = (given.value for _, given in home.values.attribute(klass, name))
             return any(
                 known.is_scaler(called)
-                for value in made
-                for part in (walk(value) if value is not None else ())
+                for owner, given in home.values.attribute(klass, str(name))
+                for part in (walk(given.value) if given.value is not None else ())
                 if isinstance(part, Call)
-                for called in home.constructors.names(part)
+                for called in owner.constructors.names(part)
             )
         case _:
             return False
