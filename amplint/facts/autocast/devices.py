@@ -11,7 +11,7 @@ from amplint.facts.autocast.regions import Autocast
 from amplint.facts.program.branches import sides
 from amplint.facts.program.constructors import Construction
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Assign, Call, Constant, Expr, Name, Node
+from amplint.model.tree import Assign, Attribute, Call, Constant, Expr, Name, Node
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Devices:
         """Plain scalers beside FSDP1."""
         constructors = self._facts.constructors
         made = {call: constructors.names(call) for call in self._facts.index.calls}
-        wrapped = [call for call, names in made.items() if any(name in known.FSDP for name in names)]
+        wrapped = [c for c, names in made.items() if any(name in known.FSDP for name in names) and not _is_whole(c)]
         if not wrapped or any(name in known.SHARDED_SCALERS for names in made.values() for name in names):
             return
         for call, names in made.items():
@@ -103,6 +103,12 @@ class Devices:
     def _is_guarded(self, node: Node) -> bool:
         """Whether a test around a node speaks of the device."""
         return any(_speaks_of_device(side.choice.test) for side in sides(self._facts, node))
+
+
+def _is_whole(wrapped: Call) -> bool:
+    """Whether FSDP is told not to shard: then each rank holds all gradients, and meets every overflow."""
+    strategy = next((a.value for a in wrapped.args if a.name == "sharding_strategy"), None)
+    return isinstance(strategy, Attribute) and strategy.attr == "NO_SHARD"
 
 
 def _speaks_of_device(test: Expr) -> bool:
