@@ -1,6 +1,7 @@
 """Which files a run is about: named paths, folders walked with git's ignore rules; opens none of them."""
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -217,8 +218,20 @@ def _gitignore(path: Path) -> Callable[[str], bool | None]:
     from pathspec import GitIgnoreSpec
 
     try:
-        text = read_plain(path).decode("utf-8", errors="replace")
+        text = read_plain(path).decode("utf-8-sig", errors="replace")
     except OSError:
         text = ""
-    spec = GitIgnoreSpec.from_lines(text.splitlines())
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    spec = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
     return lambda relative: spec.check_file(relative).include
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether a line of a .gitignore can be read; git passes over others."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True

@@ -52,6 +52,11 @@ def test_walks_and_honours_gitignore(root: Path) -> None:
     ]
 
 
+def test_a_line_of_gitignore_that_is_no_pattern_is_passed_over(root: Path) -> None:
+    (root / ".gitignore").write_bytes("\ufeffout/\r\n!\r\n[z-a]\n\\\nno\u2028a.py\nbuild/\npkg/\r\n".encode())
+    assert _names(_discover(root)) == ["a.py"]
+
+
 def test_named_paths(root: Path) -> None:
     assert _names(_discover(root, "pkg/", "a.py", "pkg/b.py", "x.txt")) == ["pkg/b.py", "pkg/n.ipynb", "a.py", "x.txt"]
     assert _names(_discover(root, "build")) == ["build/d.py"], "a folder named on purpose is taken"
