@@ -14,7 +14,7 @@ from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, Name
+from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name
 from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
@@ -48,9 +48,13 @@ def _is_open(reading: Reading, site: Step, scaler: Term) -> bool:
 def _is_given_up(reading: Reading, site: Step) -> bool:
     """Whether an unscale_ serves a batch that is given up on purpose: for what its loss or gradients are."""
     index = reading.scene.homes[site.frame].index
-    if any(isinstance(outer, ExceptHandler) for outer in index.ancestors(site.node)):
-        return True
-    return any(GIVING_UP.search(name) for guard in reading.guards.of(site) for name in _names(guard.test))
+    for outer in index.ancestors(site.node):
+        if isinstance(outer, ExceptHandler):
+            return True
+        # An exit before it lets through what is not given up.
+        if isinstance(outer, If) and any(map(GIVING_UP.search, _names(outer.test))):
+            return True
+    return False
 
 
 def _names(test: Expr) -> Iterator[str]:
