@@ -141,10 +141,11 @@ def _constants(facts: "Facts", node: Node) -> Iterator[tuple[Expr, bool]]:
             if value is not None and _FLOAT16_MAX < abs(value) < float("inf"):
                 yield argument, True
         name = facts.names.canonical(node.func) or (node.func.attr if isinstance(node.func, Attribute) else "")
-        if name in _FLOORS and _may_be_half(facts, _held(facts, node)):
-            floor = next(
-                (a.value for a in node.args if a.name == "min" or (a.name is None and a is node.args[0])), None
-            )
+        if name in _FLOORS and node.args and _may_be_half(facts, _held(facts, node)):
+            given = [a.value for a in node.args if a.name is None and not a.star]
+            place = 0 if _is_method(facts, node) else 1
+            by_position = given[place] if len(given) > place else None
+            floor = next((a.value for a in node.args if a.name == "min"), by_position)
             value = number(facts, floor) if floor is not None else None
             if floor is not None and value is not None and 0 < abs(value) < _FLOAT16_TINY:
                 yield floor, False
@@ -174,8 +175,12 @@ def _filled(facts: "Facts", call: Call) -> Iterator[Expr]:
 
 def _held(facts: "Facts", call: Call) -> Expr:
     """The tensor that a method or a function of torch is called for."""
-    is_method = isinstance(call.func, Attribute) and facts.names.canonical(call.func) is None
-    return call.func.value if is_method and isinstance(call.func, Attribute) else call.args[0].value
+    return call.func.value if isinstance(call.func, Attribute) and _is_method(facts, call) else call.args[0].value
+
+
+def _is_method(facts: "Facts", call: Call) -> bool:
+    """Whether a call is a method's of some value, and no function's of a module."""
+    return isinstance(call.func, Attribute) and facts.names.canonical(call.func) is None
 
 
 def _may_be_half(facts: "Facts", expr: Expr, depth: int = 6) -> bool:
