@@ -1,5 +1,6 @@
 """What an analysis over a graph has to say: which states follow a step or an edge. Knows no graph and no state."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -23,7 +24,7 @@ class Known:
         return None if self.questions is None else self.questions.truth(expr, frame, self.answers)
 
 
-class Client(Generic[S]):
+class Client(ABC, Generic[S]):
     """What an analysis says about its states. States are hashable and compare by value.
 
     Each question about a state is asked once, so the same question must always have the same answer.
@@ -31,9 +32,9 @@ class Client(Generic[S]):
 
     unknown: S
 
+    @abstractmethod
     def step(self, step: Step, state: S, known: Known) -> Iterable[S]:
         """The states after a step; none where the path ends there."""
-        raise NotImplementedError
 
     def asks(self, step: Step) -> bool:
         """Whether what comes after a step may depend on what the path has answered, not on the state alone."""

@@ -13,7 +13,7 @@ from amplint.facts.protocol.meaning import Meaning
 from amplint.facts.protocol.optimizer_loops import OptimizerLoops
 from amplint.facts.protocol.roles import ASKING, Roles
 from amplint.facts.protocol.scene import Scene
-from amplint.facts.protocol.standing import NO_RESULTS, Losses, Standing, carries, start
+from amplint.facts.protocol.standing import NO_RESULTS, Losses, Standing, start
 from amplint.facts.protocol.ways import Ways
 from amplint.flow.client import Client, Known
 from amplint.flow.formulas import value as formula_value
@@ -163,8 +163,6 @@ class Reader(Client[Standing]):
 
     def _happen(self, happening: Happening, step: Step, here: Standing, known: Known) -> list[Standing]:
         if happening.scaler is not None and self.is_off(happening.scaler, known):
-            if carries(here.protocol, happening.scaler):  # It scaled on this path, so it was not disabled.
-                return []
             happening = self._without_scaler(happening)
         if happening.kind is EventKind.SCALE and happening.scaler is not None:
             here = replace(here, results=here.results | {(id(step.node), happening.scaler)})

@@ -277,17 +277,22 @@ def scaler_test(roles: Roles, test: Node | None, frame: int) -> tuple[Term, bool
     there is one that scales.
     """
     is_there = True
-    if isinstance(test, Name):
-        bindings = roles.scene.homes[frame].names.lookup(test.id, test)
-        test = bindings[0].value if len(bindings) == 1 and isinstance(bindings[0].value, Call) else test
-    if isinstance(test, Call) and isinstance(test.func, Attribute) and test.func.attr == "is_enabled":
-        test = test.func.value
     if isinstance(test, Compare) and test.ops in (("is",), ("is not",)):
         is_none = isinstance(test.comparators[0], Constant) and test.comparators[0].value is None
         is_there, test = test.ops == ("is not",), test.left if is_none else None
-    elif isinstance(test, Call) and isinstance(test.func, Attribute) and test.func.attr == ASKING:
-        test = test.func.value
+    else:
+        test = _asked_itself(roles, test, frame) or test
     if not isinstance(test, Name | Attribute):
         return None
     place = roles.scene.place(test, frame)
     return (place, is_there) if place in roles.scalers else None
+
+
+def _asked_itself(roles: Roles, test: Node | None, frame: int) -> Expr | None:
+    """The scaler whose `is_enabled()` a test is, or a name that was given the answer."""
+    if isinstance(test, Name):
+        bindings = roles.scene.homes[frame].names.lookup(test.id, test)
+        test = bindings[0].value if len(bindings) == 1 else None
+    if isinstance(test, Call) and isinstance(test.func, Attribute) and test.func.attr == ASKING:
+        return test.func.value
+    return None
