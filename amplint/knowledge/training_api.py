@@ -26,6 +26,9 @@ QUIET_METHODS = frozenset(
     }
 )
 
+# Where a scaler keeps the stage of each optimizer.
+RECORD = "_per_optimizer_states"
+
 # Position of `enabled` among the positional arguments: behind `device` where the class takes one.
 ENABLED_AT = {
     "torch.cuda.amp.GradScaler": 4,

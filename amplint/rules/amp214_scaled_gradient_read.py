@@ -40,7 +40,7 @@ Safe under the conditions of AMP201.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
-from amplint.facts.protocol.defect import DefectKind
+from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.model.finding import Finding, Severity
 from amplint.rules.protocol_repairs import (
     unscale_before,
@@ -60,6 +60,15 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report reads of gradients that are still scaled."""
-    for defect in facts.defects.of(DefectKind.READ_SCALED):
+    defects = facts.defects.of(DefectKind.READ_SCALED)
+    for defect in defects:
+        # A norm of norms reads each gradient once, in the inner call.
+        if any(other is not defect and _is_inside(other, defect) for other in defects):
+            continue
         message = "reads gradients that are still multiplied by the loss scale"
         yield report(RULE, defect, message, missed="unscaled only here", fix=unscale_before(defect))
+
+
+def _is_inside(inner: Defect, outer: Defect) -> bool:
+    """Whether one of two reads is a part of the expression of the other."""
+    return inner.home is outer.home and outer.place.span.contains(inner.place.span)

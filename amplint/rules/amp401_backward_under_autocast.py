@@ -15,9 +15,10 @@ region too.
 
 ## Where it reports
 
-At the backward call, or at the call inside the region that leads to it; the region is a note, and an optimizer step
-in the same region is another. Regions that are disabled are left alone. Where a forward follows an optimizer step in
-the same region, AMP402 reports the region instead.
+At the backward call, or at the call inside the region that leads to it; the region is a note, and an optimizer step in
+the same region is another. Regions that are disabled are left alone, and so is the backward of a custom autograd
+function that computes its forward again in the region it ran in, as `custom_bwd` does. Where a forward follows an
+optimizer step in the same region, AMP402 reports the region instead.
 
 ## Example
 

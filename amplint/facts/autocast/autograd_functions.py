@@ -75,6 +75,12 @@ class AutogradFunctions:
                     if method is not None and self._decorator(decorator) in wrong:
                         yield Swapped(decorator, method, wanted)
 
+    def is_in_backward(self, node: Node) -> bool:
+        """Whether a node stands in the backward of a custom function."""
+        index = self._facts.index
+        function, klass = index.function(node), index.klass(node)
+        return isinstance(function, FunctionDef) and function.name == "backward" and klass in set(self._classes())
+
     def bare(self) -> Iterator[Bare]:
         """Functions with a backward whose forward computes something that autocasts, and that say nothing about it."""
         for klass in self._classes():

@@ -78,7 +78,8 @@ class EnclosedTraining:
         covered = {event.call for enclosed in self._outermost_stale for event in (*enclosed.backwards, *enclosed.steps)}
         seen: set[Call] = set(covered)
         for region in reversed(self._facts.regions.all):
-            if region.is_off:
+            # A custom backward that computes its forward again enters what the forward ran in, as `custom_bwd` does.
+            if region.is_off or self._facts.autograd_functions.is_in_backward(region.opening):
                 continue
             enclosed = self._enclosed(region)
             backwards = _first(enclosed.backwards, seen)

@@ -68,7 +68,7 @@ class Pairing:
                 isinstance(func, Attribute) and func.attr == "scale" and self._facts.training.is_scaler(func.value)
             ):
                 continue
-            regions = [region for region in self._near(call) if not region.is_off]
+            regions = [region for region in self._near(call) if not (region.is_off or region.is_inference)]
             for made in self._facts.training.made_by(func.value, known.is_scaler):
                 found.extend(Pair(made, region, call) for region in regions)
         return tuple(found)

@@ -18,6 +18,10 @@ from amplint.model.walks import is_none, own_nodes, walk
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
+_NO_GRAD = frozenset(
+    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Autocast:
@@ -58,6 +62,17 @@ class Region:
     def is_off(self) -> bool:
         """Whether autocast is surely disabled inside."""
         return bool(self.autocasts) and all(each.is_enabled is False for each in self.autocasts)
+
+    @property
+    def is_inference(self) -> bool:
+        """Whether gradients are off around it, so that nothing computed inside is a loss to run backward from."""
+        names, index = self.facts.names, self.facts.index
+        function = index.function(self.opening)
+        places: list[Expr] = list(function.decorators) if isinstance(function, FunctionDef) else []
+        for outer in index.ancestors(self.opening):
+            if isinstance(outer, With):
+                places.extend(item.context for item in outer.items)
+        return any(names.canonical(each.func if isinstance(each, Call) else each) in _NO_GRAD for each in places)
 
     @property
     def dtypes(self) -> frozenset[str | None]:

@@ -27,7 +27,6 @@ from amplint.model.tree import (
     NamedExpr,
     Node,
     Parameter,
-    With,
 )
 from amplint.model.walks import own_nodes, walk
 
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 _HELP = re.compile(r"scaler|loss_scal|accelerat|deepspeed|fabric|lightning|colossal|apex", re.IGNORECASE)
-_NO_GRAD = frozenset(
-    {"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"}
-)
 _HALF = frozenset({"float16"})
 
 
@@ -70,7 +66,7 @@ class UnscaledTraining:
             return
         for region in self._facts.regions.all:
             function = self._facts.index.function(region.opening)
-            if not isinstance(function, FunctionDef) or region.is_off or self._is_inference(region, function):
+            if not isinstance(function, FunctionDef) or region.is_off or region.is_inference:
                 continue
             is_default = region.dtypes == {None} and all(self._is_default_dtype(a) for a in region.autocasts)
             if "float16" not in region.dtypes and not is_default:
@@ -115,14 +111,6 @@ class UnscaledTraining:
     def _is_default_dtype(self, autocast: Autocast) -> bool:
         is_computed = autocast.device is None and autocast.device_given is not None
         return autocast.dtype_expr is None and is_computed and autocast.is_enabled is True
-
-    def _is_inference(self, region: Region, function: FunctionDef) -> bool:
-        names = self._facts.names
-        places: list[Node] = list(function.decorators)
-        for outer in self._facts.index.ancestors(region.opening):
-            if isinstance(outer, With):
-                places.extend(item.context for item in outer.items)
-        return any(names.canonical(p.func if isinstance(p, Call) else p) in _NO_GRAD for p in places)
 
     def _half_cast(self, model: Expr) -> Call | None:
         """The call that leaves a model in float16, if nothing casts it back or freezes it."""

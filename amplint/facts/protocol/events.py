@@ -17,8 +17,21 @@ from amplint.facts.protocol.scene import Scene, is_known_place
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
-from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS
-from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Lambda, Name, Node, Unary, WithItem
+from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS, RECORD
+from amplint.model.tree import (
+    Argument,
+    Attribute,
+    Call,
+    Compare,
+    Constant,
+    Expr,
+    Lambda,
+    Name,
+    Node,
+    Subscript,
+    Unary,
+    WithItem,
+)
 from amplint.model.walks import is_none, last_name
 
 
@@ -81,6 +94,9 @@ class Events:
                     yield Happening(EventKind.FORGET)
             case StepKind.BIND, node:
                 yield from self._assignment(node, step.frame)
+            case StepKind.TEST, Compare() as test:
+                for side in (test.left, *test.comparators):
+                    yield from self._record_read(side, step.frame)
             case _:
                 pass
 
@@ -89,6 +105,7 @@ class Events:
         if handling is not None:
             yield Happening(_KINDS[handling], None, self.owners.of(node, frame), handling=handling)
         value = getattr(node, "value", None)
+        yield from self._record_read(value, frame)
         targets = getattr(node, "targets", ()) or ((node.target,) if hasattr(node, "target") else ())
         if isinstance(value, Call):
             for target in targets:
@@ -97,6 +114,16 @@ class Events:
                     yield Happening(EventKind.CREATE, place)
                 elif place in self.roles.optimizers:
                     yield Happening(EventKind.ZERO, None, (place,))
+
+    def _record_read(self, value: Node | None, frame: int) -> Iterator[Happening]:
+        """Who reads the stage that a scaler keeps of an optimizer knows on which paths it was unscaled."""
+        while isinstance(value, Subscript | Attribute):
+            if isinstance(value, Attribute) and value.attr == RECORD:
+                scaler = self.scene.place(value.value, frame)
+                if scaler in self.roles.scalers:
+                    yield Happening(EventKind.FORGET, scaler)
+                    yield Happening(EventKind.FORGET)
+            value = value.value
 
     def _call(self, call: Call, frame: int) -> Iterator[Happening]:
         func = call.func

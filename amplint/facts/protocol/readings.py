@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.events import Events
 from amplint.facts.protocol.gradients import Handling
-from amplint.facts.protocol.guards import Guards
+from amplint.facts.protocol.guards import Guards, ways_up
 from amplint.facts.protocol.reader import Misstep, Reader
 from amplint.facts.protocol.roles import Roles
 from amplint.facts.protocol.roots import Root, roots, takes_a_turn
-from amplint.facts.protocol.scale_by_hand import calculates_with_scale
+from amplint.facts.protocol.scale_by_hand import calculates_with_scale, hands_scale
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.conditions import Questions
 from amplint.flow.fixpoint import explore
@@ -83,9 +83,16 @@ class Reading:
         return self.scene.spelled(optimizer, near.frame) if isinstance(optimizer, tuple) else ""
 
     def considers_scale(self, site: Step) -> bool:
-        """Whether the function of a step takes the scale into account: it calculates with it."""
+        """Whether a step takes the scale into account: its function calculates with it, or was handed it."""
         home = self.scene.homes[site.frame]
-        return calculates_with_scale(home, home.index.function(site.node) or home.module)
+        if calculates_with_scale(home, home.index.function(site.node) or home.module):
+            return True
+        for step in ways_up(self.scene, site):
+            caller = self.scene.homes[step.frame]
+            function = caller.index.function(step.node) or caller.module
+            if step != site and isinstance(step.node, Call) and hands_scale(caller, function, step.node):
+                return True
+        return False
 
     @cached_property
     def sets_gradients(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.model.tree import Argument, Assign, AugAssign, Binary, Call, FunctionDef, Lambda, Module, Name, Node
-from amplint.model.walks import last_name, own_nodes
+from amplint.model.walks import last_name, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -19,11 +19,22 @@ CASTING = frozenset({"float", "int", "str", "round", "min", "max", "len", "isins
 
 def calculates_with_scale(home: "Facts", function: FunctionDef | Lambda | Module) -> bool:
     """Whether a function multiplies or divides by the scale, or hands it to something that may."""
+    return any(_is_calculated_with(home, node) for node in _scales(home, function))
+
+
+def hands_scale(home: "Facts", function: FunctionDef | Lambda | Module, call: Call) -> bool:
+    """Whether a call of a function is given the scale, or something that is calculated with it."""
+    scales = set(map(id, _scales(home, function)))
+    return any(id(node) in scales for argument in call.args for node in walk(argument.value))
+
+
+def _scales(home: "Facts", function: FunctionDef | Lambda | Module) -> Iterator[Node]:
+    """Where a function has the scale: the calls that ask for it, and the names of what they gave."""
     nodes = list(own_nodes(function))
     asked = [node for node in nodes if isinstance(node, Call) and last_name(node.func) == "get_scale"]
     names = {name for call in asked for name in _names_of(home, call)}
-    named = [node for node in nodes if isinstance(node, Name) and node.id in names]
-    return any(_is_calculated_with(home, node) for node in (*asked, *named))
+    yield from asked
+    yield from (node for node in nodes if isinstance(node, Name) and node.id in names)
 
 
 def _names_of(home: "Facts", call: Call) -> Iterator[str]:

@@ -11,13 +11,28 @@ from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.roles import called_names
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, FunctionDef, Lambda, Name, Node
-from amplint.model.walks import is_none
+from amplint.model.tree import (
+    Argument,
+    Attribute,
+    Call,
+    Constant,
+    ExceptHandler,
+    Expr,
+    FunctionDef,
+    Lambda,
+    Name,
+    Node,
+    Raise,
+    Try,
+    Tuple,
+)
+from amplint.model.walks import is_none, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 LBFGS = "torch.optim.LBFGS"
+_OF_A_CLIP = frozenset({"builtins.RuntimeError", "builtins.Exception", "builtins.BaseException"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +78,7 @@ def raising_clips(readings: "tuple[Reading, ...]") -> Iterator[RaisingClip]:
             if not isinstance(call, Call) or call in seen or not any(map(_raises, call.args)):
                 continue
             before = _unscale_before(reading, step)
-            if before is not None:
+            if before is not None and not _is_caught(reading.scene.homes[step.frame], call):
                 seen.add(call)
                 yield RaisingClip(reading.scene.homes[step.frame], call, before)
 
@@ -95,6 +110,27 @@ def _raises(argument: Argument) -> bool:
     return (
         argument.name == "error_if_nonfinite" and isinstance(argument.value, Constant) and argument.value.value is True
     )
+
+
+def _is_caught(home: "Facts", call: Call) -> bool:
+    """Whether the function itself catches what a clip raises, so that the run goes on without the step."""
+    child: Node = call
+    for outer in home.index.ancestors(call):
+        if isinstance(outer, FunctionDef):
+            return False
+        if isinstance(outer, Try) and child in outer.body and any(_catches(home, each) for each in outer.handlers):
+            return True
+        child = outer
+    return False
+
+
+def _catches(home: "Facts", handler: ExceptHandler) -> bool:
+    """Whether a handler catches a RuntimeError, and does not raise it again."""
+    if any(isinstance(node, Raise) for statement in handler.body for node in walk(statement)):
+        return False
+    given = handler.type
+    classes = given.elts if isinstance(given, Tuple) else () if given is None else (given,)
+    return given is None or any(home.names.canonical(each) in _OF_A_CLIP for each in classes)
 
 
 def _unscale_before(reading: Reading, clip: Step) -> Call | None:
