@@ -11,6 +11,7 @@ from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.rule import Rule
 
 MEANINGS = {
+    EventKind.SCALE: "scaled here",
     EventKind.SCALED_BACKWARD: "scaled here",
     EventKind.PLAIN_BACKWARD: "runs backward without the scale here",
     EventKind.UNSCALE: "unscaled here",

@@ -12,8 +12,8 @@ from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLo
 from amplint.facts.program.classes import method
 from amplint.facts.program.origins import Origins, returns
 from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.losses import DETACHING
 from amplint.facts.protocol.readings import Reading
-from amplint.facts.protocol.standing import DETACHING
 from amplint.model.tree import (
     AnnAssign,
     Assign,

@@ -3,29 +3,36 @@
 Goes by mention alone, whatever the order of things: the reader of paths is the one to say what is held where.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Passing, Step, StepKind
 from amplint.flow.terms import Term
 from amplint.flow.writes import writes
-from amplint.model.tree import Attribute, Call, Name, Node, Return, Subscript
+from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, Name, Node, Return, Subscript
 from amplint.model.walks import walk
+
+TAKING_IN = frozenset({"append", "appendleft", "extend", "insert", "add", "update", "setdefault"})
 
 
 @dataclass
 class Carriers:
-    """scales: the identities of the calls that scale a loss."""
+    """scales: the identities of the calls that scale a loss.
+
+    collected: the places whose value comes out of a collection that some path fills with scaled losses, or is it.
+    """
 
     scene: Scene
     scales: frozenset[int]
     places: set[Term] = field(default_factory=set)
     calls: set[tuple[int, int]] = field(default_factory=set)
+    collected: set[Term] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         steps = [step for _, _, step in self.scene.graph.steps()] if self.scales else []
         kinds = (StepKind.BIND, StepKind.RETURN, StepKind.OPEN)
-        steps = [step for step in dict.fromkeys(steps) if step.kind in kinds]
+        steps = [step for step in dict.fromkeys(steps) if step.kind in kinds or takes_in(step)]
         while sum(self._spread(step) for step in steps):
             pass
 
@@ -40,35 +47,80 @@ class Carriers:
                 return (id(opener.call), opener.parent) in self.calls
             case StepKind.OPEN:
                 return any(("name", p.parameter.name, step.opened) in self.places for p in self._passed(step))
+            case StepKind.CALL:
+                return takes_in(step) and self._taker(step) in self.places
             case _:
                 return False
+
+    def is_collected(self, expr: Node, frame: int) -> bool:
+        """Whether a value comes out of a collection that is filled with scaled losses, if not on every path."""
+        return bool(self.collected) and any(place in self.collected for place in self._places_in(expr, frame))
 
     def _passed(self, step: Step) -> tuple[Passing, ...]:
         return self.scene.frames[step.opened].passed
 
+    def _taker(self, step: Step) -> Term | None:
+        func = step.node.func if isinstance(step.node, Call) else None
+        return self.scene.terms.of(func.value, step.frame) if isinstance(func, Attribute) else None
+
     def _spread(self, step: Step) -> bool:
         """Add what a step hands on; whether that was new."""
-        before = len(self.places) + len(self.calls)
+        before = len(self.places) + len(self.calls) + len(self.collected)
         match step.kind:
             case StepKind.BIND:
-                value = getattr(step.node, "value", None)
-                if isinstance(value, Node) and self._mentions(value, step.frame):
-                    self.places.update(place for place, _ in writes(step, self.scene.terms))
+                self._spread_assignment(step)
             case StepKind.RETURN:
                 value = step.node.value if isinstance(step.node, Return) else step.node
                 opener = self.scene.frames[step.frame]
                 if value is not None and opener.call is not None and self._mentions(value, step.frame):
                     self.calls.add((id(opener.call), opener.parent))
+            case StepKind.CALL:
+                taker = self._taker(step)
+                if taker is not None and self._mentions(step.node, step.frame):
+                    self.places.add(taker)
+                    self.collected.add(taker)
             case _:
                 for passing in self._passed(step):
                     if passing.value is not None and self._mentions(passing.value, passing.frame):
-                        self.places.add(("name", passing.parameter.name, step.opened))
-        return len(self.places) + len(self.calls) > before
+                        place = ("name", passing.parameter.name, step.opened)
+                        self.places.add(place)
+                        if self.is_collected(passing.value, passing.frame):
+                            self.collected.add(place)
+        return len(self.places) + len(self.calls) + len(self.collected) > before
+
+    def _spread_assignment(self, step: Step) -> None:
+        """What is assigned, or comes in turns."""
+        node = step.node
+        value = node.iter if isinstance(node, For | Generator) else getattr(node, "value", None)
+        if not isinstance(value, Node) or not self._mentions(value, step.frame):
+            return
+        places = {place for place, _ in writes(step, self.scene.terms)}
+        holders = {self.scene.terms.of(target.value, step.frame) for target in _targets(node)}
+        self.places |= places | holders
+        self.collected |= holders
+        is_turn = isinstance(node, For | Generator)
+        if is_turn or isinstance(value, Comprehension) or self.is_collected(value, step.frame):
+            self.collected |= places
 
     def _mentions(self, expr: Node, frame: int) -> bool:
+        is_call = any(
+            isinstance(node, Call) and (id(node) in self.scales or (id(node), frame) in self.calls)
+            for node in walk(expr)
+        )
+        return is_call or any(place in self.places for place in self._places_in(expr, frame))
+
+    def _places_in(self, expr: Node, frame: int) -> Iterator[Term]:
         for node in walk(expr):
-            if isinstance(node, Call) and (id(node) in self.scales or (id(node), frame) in self.calls):
-                return True
-            if isinstance(node, Name | Attribute | Subscript) and self.scene.terms.of(node, frame) in self.places:
-                return True
-        return False
+            if isinstance(node, Name | Attribute | Subscript):
+                yield self.scene.terms.of(node, frame)
+
+
+def takes_in(step: Step) -> bool:
+    """Whether a step puts something into a collection by a method of it."""
+    func = step.node.func if step.kind is StepKind.CALL and isinstance(step.node, Call) else None
+    return isinstance(func, Attribute) and func.attr in TAKING_IN
+
+
+def _targets(node: Node) -> list[Subscript]:
+    """The elements of collections that an assignment gives a value."""
+    return [target for target in getattr(node, "targets", ()) if isinstance(target, Subscript)]

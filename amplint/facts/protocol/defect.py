@@ -29,6 +29,7 @@ class DefectKind(StrEnum):
     READ_SCALED = "scaled-gradient-read"
     OTHER_SCALER = "gradients-of-another-scaler"
     ZERO_BEFORE_STEP = "zero-grad-before-step"
+    SCALED_TWICE = "loss-scaled-twice"
     MICRO_UNSCALE = "unscale-on-every-micro-batch"
     MICRO_UPDATE = "update-on-every-micro-batch"
     MICRO_ZERO = "zero-grad-on-every-micro-batch"

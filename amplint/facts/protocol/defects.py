@@ -76,6 +76,7 @@ class _Judge:
                 yield found
         yield from self._dropped()
         yield from self._beside_chosen()
+        yield from self._scaled_twice()
         yield from self._left_out()
 
     def _left_out(self) -> Iterator[Defect]:
@@ -252,6 +253,15 @@ class _Judge:
                 if chosen and common_loop(self.scene, update, step) is not None:
                     yield Defect(DefectKind.MICRO_UPDATE, self.reading, update, None, (), step)
                     break
+
+    def _scaled_twice(self) -> Iterator[Defect]:
+        """A call of scale for what carries that scale already."""
+        for site, met in self.reading.reader.scaled_before.items():
+            if True in met and not self.reading.considers_scale(site):
+                (scaler,) = (h.scaler for h in self.reading.events.of(site) if h.kind is EventKind.SCALE)
+                others = [step for step in self.reading.steps_of(EventKind.SCALE, scaler=scaler) if step != site]
+                because = ((EventKind.SCALE, others[0]),) if len(others) == 1 else ()
+                yield Defect(DefectKind.SCALED_TWICE, self.reading, site, None, because)
 
     def _is_exceptional(self, zero: Step, step: Step) -> bool:
         """A zero_grad under a condition of its own: a batch that is given up on purpose."""

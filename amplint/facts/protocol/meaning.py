@@ -6,7 +6,8 @@ Knows what a step does there; what becomes of the gradients is the automaton's.
 from collections.abc import Iterator
 
 from amplint.facts.protocol.events import Happening
-from amplint.facts.protocol.standing import Losses, Scalers, Standing
+from amplint.facts.protocol.losses import Losses, Scalers
+from amplint.facts.protocol.standing import Standing
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind, Gradients

@@ -7,13 +7,14 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from amplint.facts.protocol.carriers import Carriers
+from amplint.facts.protocol.carriers import Carriers, takes_in
 from amplint.facts.protocol.events import Events, Happening
+from amplint.facts.protocol.losses import Losses
 from amplint.facts.protocol.meaning import Meaning
 from amplint.facts.protocol.optimizer_loops import OptimizerLoops
 from amplint.facts.protocol.roles import ASKING, Roles
 from amplint.facts.protocol.scene import Scene
-from amplint.facts.protocol.standing import NO_RESULTS, Losses, Standing, start
+from amplint.facts.protocol.standing import NO_RESULTS, Standing, start
 from amplint.facts.protocol.ways import Ways
 from amplint.flow.client import Client, Known
 from amplint.flow.formulas import value as formula_value
@@ -22,7 +23,7 @@ from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.automaton import Automaton
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.knowledge.state import Error, Event, OptimizerState, State
-from amplint.model.tree import Assign, Attribute, Node, Return
+from amplint.model.tree import Assign, Attribute, Call, Node, Return
 from amplint.model.walks import last_name
 
 UNSEEN: Term = ("name", "optimizer that is not seen", "")
@@ -49,6 +50,7 @@ class Reader(Client[Standing]):
 
     met tells which gradients a step may find, dropped which zero_grad threw away gradients on the way to a later step;
     updated are the calls of unscale_ whose gradients an update met, applied those whose gradients a step used.
+    scaled_before tells of a call of scale whether what it scales carried that scale already, on some paths or on all.
     """
 
     unknown = Standing(State(), is_unknown=True)
@@ -57,12 +59,13 @@ class Reader(Client[Standing]):
         self.scene = scene
         self.roles = roles
         self.events = events
-        self.losses = Losses(scene)
         self._carriers = Carriers(scene, frozenset(id(call) for step, call in scene.calls if _scales(events.of(step))))
+        self.losses = Losses(scene, self._carriers)
         self.met: dict[tuple[Step, Hashable], set[Gradients]] = {}
         self.dropped: dict[tuple[Step, Step], OptimizerState] = {}
         self.updated: dict[Step, Term] = {}
         self.applied: set[Hashable] = set()
+        self.scaled_before: dict[Step, set[bool]] = {}
         self.missteps: dict[tuple[Reason, Step, Hashable], Misstep] = {}
         self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
         self._elements = frozenset(place for place, role in roles.optimizers.items() if role.is_element)
@@ -113,6 +116,8 @@ class Reader(Client[Standing]):
                 return [self._returned(step, point) for point in points]
             case StepKind.CLOSE:
                 return [self._closed(step, point) for point in points]
+            case StepKind.CALL if takes_in(step):
+                return [self.losses.taken_in(step, point) for point in points]
             case _:
                 return points
 
@@ -150,22 +155,25 @@ class Reader(Client[Standing]):
 
     def _returned(self, step: Step, here: Standing) -> Standing:
         value = step.node.value if isinstance(step.node, Return) else step.node
-        carried = self.losses.scalers(value, step.frame, here) if value is not None else frozenset()
-        if not carried and not here.results:
+        shares = self.losses.shares(value, step.frame, here) if value is not None else frozenset()
+        if not shares and not here.results:
             return here
-        return replace(here, results=frozenset((-step.frame - 1, scaler) for scaler in carried))
+        return replace(here, results=frozenset((-step.frame - 1, share) for share in shares))
 
     def _closed(self, step: Step, here: Standing) -> Standing:
         if not here.results:
             return here
-        renamed = frozenset((id(step.node) if key == -step.opened - 1 else key, scaler) for key, scaler in here.results)
+        renamed = frozenset((id(step.node) if key == -step.opened - 1 else key, share) for key, share in here.results)
         return replace(here, results=renamed)
 
     def _happen(self, happening: Happening, step: Step, here: Standing, known: Known) -> list[Standing]:
         if happening.scaler is not None and self.is_off(happening.scaler, known):
             happening = self._without_scaler(happening)
         if happening.kind is EventKind.SCALE and happening.scaler is not None:
-            here = replace(here, results=here.results | {(id(step.node), happening.scaler)})
+            if isinstance(step.node, Call) and step.node.args:
+                is_scaled = self.losses.carries(step.node.args[0].value, happening.scaler, step.frame, here)
+                self.scaled_before.setdefault(step, set()).add(is_scaled)
+            here = replace(here, results=here.results | {(id(step.node), (happening.scaler, True))})
         points = [here]
         for event in self._meaning.events(happening, step, here):
             points = [after for point in points for after in self._apply(event, step, point)]

@@ -1,0 +1,271 @@
+"""Which values are losses multiplied by which scale, as expressions, assignments and collections hand them on.
+
+Knows nothing of the order of events. What comes out of a collection may be a scaled loss where one went in.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from amplint.facts.program.index import Index
+from amplint.facts.program.names import Binding
+from amplint.facts.protocol.carriers import Carriers
+from amplint.facts.protocol.scene import Scene
+from amplint.facts.protocol.standing import Share, Standing
+from amplint.flow.graph import Step
+from amplint.flow.terms import Term, is_place
+from amplint.model.tree import (
+    AnnAssign,
+    Assign,
+    Attribute,
+    AugAssign,
+    Await,
+    Binary,
+    BoolOp,
+    Call,
+    Comprehension,
+    Dict,
+    Expr,
+    For,
+    FunctionDef,
+    Generator,
+    IfExp,
+    List,
+    Name,
+    NamedExpr,
+    Node,
+    Starred,
+    Subscript,
+    Tuple,
+    Unary,
+)
+from amplint.model.walks import last_name, walk
+
+Scalers = frozenset[Term]
+Shares = frozenset[Share]
+NO_SHARES: Shares = frozenset()
+# What these give is a number or a tensor outside the graph: nothing to run backward from.
+DETACHING = frozenset({"item", "detach", "tolist", "numpy", "cpu", "get_scale", "size", "dim"})
+HANDING_ON = frozenset({"cast", "sum", "mean", "stack", "cat", "squeeze", "float", "add", "mul", "div"})
+COLLECTING = frozenset({"tuple", "list", "reversed", "sorted", "enumerate", "zip", "iter", "next"})
+
+
+@dataclass
+class Losses:
+    """Follows scaled losses through expressions and assignments of a scene."""
+
+    scene: Scene
+    carriers: Carriers
+
+    def scalers(self, expr: Node, frame: int, here: Standing) -> Scalers:
+        """The scalers whose scale the value of an expression carries, or may carry."""
+        return frozenset(scaler for scaler, _ in self.shares(expr, frame, here))
+
+    def carries(self, expr: Node, scaler: Term, frame: int, here: Standing) -> bool:
+        """Whether the value of an expression surely carries the scale of a scaler."""
+        return (scaler, True) in self.shares(expr, frame, here)
+
+    def shares(self, expr: Node, frame: int, here: Standing) -> Shares:
+        """The scalers whose scale the value of an expression carries, each with whether it surely does."""
+        if not here.scaled and not here.results:
+            return NO_SHARES
+        return self._shares(expr, frame, here)
+
+    def _shares(self, expr: Node, frame: int, here: Standing) -> Shares:
+        match expr:
+            case Name() | Attribute() | Subscript():
+                return self._held(expr, frame, here)
+            case Call():
+                return self._returned(expr, frame, here)
+            case NamedExpr(target=Name() as target):
+                return self._held(target, frame, here) | self._shares(expr.value, frame, here)
+            case Await() | Starred():
+                return self._shares(expr.value, frame, here)
+            case Unary():
+                return self._shares(expr.operand, frame, here)
+            case Binary():
+                return self._shares(expr.left, frame, here) | self._shares(expr.right, frame, here)
+            case IfExp():
+                return self._some((expr.body, expr.orelse), frame, here)
+            case BoolOp() | Dict():
+                return self._some(expr.values, frame, here)
+            case Tuple() | List():
+                return self._some(expr.elts, frame, here)
+            case Comprehension():
+                return self._some((expr.value or expr.element,), frame, here)
+            case _:
+                return NO_SHARES
+
+    def _some(self, parts: Iterable[Expr], frame: int, here: Standing) -> Shares:
+        """What one of several values may carry."""
+        return NO_SHARES.union(*(_perhaps(self._shares(part, frame, here)) for part in parts))
+
+    def _held(self, expr: Name | Attribute | Subscript, frame: int, here: Standing) -> Shares:
+        place = self.scene.terms.of(expr, frame)
+        found = frozenset(share for held, share in here.scaled if held == place)
+        if found or isinstance(expr, Name):
+            return found
+        return _perhaps(self._shares(expr.value, frame, here)) if isinstance(expr, Subscript) else NO_SHARES
+
+    def _returned(self, call: Call, frame: int, here: Standing) -> Shares:
+        found = frozenset(share for result, share in here.results if result == id(call))
+        if found:
+            return found
+        func = call.func
+        name = last_name(func)
+        if name in DETACHING:
+            return NO_SHARES
+        if isinstance(func, Attribute):
+            found = self._shares(func.value, frame, here)
+        if not found and name in HANDING_ON:
+            found = NO_SHARES.union(*(self._shares(argument.value, frame, here) for argument in call.args))
+        if not found and name in COLLECTING:
+            found = self._some((argument.value for argument in call.args), frame, here)
+        return found
+
+    def is_plain(self, loss: Expr, frame: int) -> bool:
+        """Whether a loss that carries no scale was surely made here, so that nobody unseen can have scaled it."""
+        if self.carriers.is_collected(loss, frame):
+            return False
+        root: Node = loss
+        while isinstance(root, Attribute | Subscript | Call):
+            root = root.func if isinstance(root, Call) else root.value
+        term = self.scene.terms.of(root, frame)
+        if not isinstance(root, Name) or not is_place(term):
+            return True
+        _, name, owner = term
+        if not isinstance(owner, int):
+            return True
+        function = self.scene.frames[owner].function
+        bindings = self.scene.homes[owner].names.bindings(function).get(str(name), ())
+        values = [binding.value for binding in bindings if binding.value is not None]
+        if any(_may_scale(value) for value in values) or self._hold_gradients(bindings, owner):
+            return False
+        if any(binding.kind == "parameter" for binding in bindings):
+            return bool(values)
+        return bool(bindings)
+
+    def _hold_gradients(self, bindings: Iterable[Binding], frame: int) -> bool:
+        """Whether a `.grad` went into a value: it may carry the scale of the backward that left it there."""
+        home = self.scene.homes[frame]
+        stack = [node for binding in bindings for node in _given(home.index, binding)]
+        seen: set[int] = set()
+        while stack:
+            for node in walk(stack.pop()):
+                if isinstance(node, Attribute) and node.attr == "grad":
+                    return True
+                for binding in home.names.lookup(node.id, node) if isinstance(node, Name) else ():
+                    if id(binding.node) not in seen and isinstance(binding.scope, FunctionDef | Comprehension):
+                        seen.add(id(binding.node))
+                        stack.extend(_given(home.index, binding))
+        return False
+
+    def assigned(self, step: Step, here: Standing) -> Standing:
+        """After an assignment, or at a turn of a loop: the targets hold what the value carries."""
+        if not here.scaled and not here.results:
+            return here
+        scaled = here.scaled
+        for target, shares in list(self._bound(step.node, step.frame, here)):
+            place = self.scene.terms.of(target, step.frame)
+            kept = isinstance(step.node, AugAssign)
+            scaled = scaled if kept else frozenset(pair for pair in scaled if pair[0] != place)
+            # Others may write to what is no local variable while nobody looks.
+            is_local = place[0] == "name" and isinstance(place[-1], int)
+            scaled |= {(place, share) for share in (shares if is_local else _perhaps(shares))}
+            if isinstance(target, Subscript):
+                holder = self.scene.terms.of(target.value, step.frame)
+                scaled |= {(holder, share) for share in _perhaps(shares)}
+        return replace(here, scaled=scaled, results=frozenset())
+
+    def _bound(self, node: Node, frame: int, here: Standing) -> Iterator[tuple[Expr, Shares]]:
+        """What an assignment or a loop binds, with what it carries."""
+        match node:
+            case Assign():
+                for target in node.targets:
+                    yield from self._parts(target, node.value, frame, here)
+            case AnnAssign() | AugAssign() | NamedExpr():
+                if node.value is not None:
+                    yield from self._parts(node.target, node.value, frame, here)
+            case For() | Generator():
+                yield from self._turn(node.target, node.iter, frame, here)
+            case _:
+                pass
+
+    def _parts(self, target: Expr, value: Expr, frame: int, here: Standing) -> Iterator[tuple[Expr, Shares]]:
+        match target, value:
+            case Tuple() | List(), Tuple() | List() if len(value.elts) == len(target.elts):
+                for part, given in zip(target.elts, value.elts, strict=True):
+                    yield from self._parts(part, given, frame, here)
+            case _:
+                yield from _each(target, self.shares(value, frame, here))
+
+    def _turn(self, target: Expr, iterated: Expr, frame: int, here: Standing) -> Iterator[tuple[Expr, Shares]]:
+        """What one turn of a loop binds."""
+        given = iterated.args if isinstance(iterated, Call) else ()
+        name = last_name(iterated.func) if isinstance(iterated, Call) else ""
+        match target, iterated:
+            case Tuple(elts=(counter, element)), Call(args=(_, *_)) if name == "enumerate":
+                yield counter, NO_SHARES
+                yield from self._turn(element, given[0].value, frame, here)
+            case Tuple(elts=elements), Call(args=args) if name == "zip" and len(args) == len(elements):
+                for element, argument in zip(elements, given, strict=True):
+                    yield from self._turn(element, argument.value, frame, here)
+            case Tuple(elts=(key, element)), Call(func=Attribute(attr="items") as func):
+                yield key, NO_SHARES
+                yield from _each(element, _perhaps(self.shares(func.value, frame, here)))
+            case _:
+                yield from _each(target, _perhaps(self.shares(iterated, frame, here)))
+
+    def taken_in(self, step: Step, here: Standing) -> Standing:
+        """After a call that puts its arguments into a collection."""
+        func = step.node.func if isinstance(step.node, Call) else None
+        if not isinstance(step.node, Call) or not isinstance(func, Attribute):
+            return here
+        shares = self._some((argument.value for argument in step.node.args), step.frame, here)
+        place = self.scene.terms.of(func.value, step.frame)
+        return replace(here, scaled=here.scaled | {(place, share) for share in shares}) if shares else here
+
+    def opened(self, step: Step, here: Standing) -> Standing:
+        """At the start of a call: its parameters hold what its arguments carry."""
+        scaled = here.scaled
+        for passing in self.scene.frames[step.opened].passed:
+            place: Term = ("name", passing.parameter.name, step.opened)
+            scaled = frozenset(pair for pair in scaled if pair[0] != place)
+            if passing.value is not None:
+                scaled |= {(place, share) for share in self.shares(passing.value, passing.frame, here)}
+        return replace(here, scaled=scaled) if scaled != here.scaled else here
+
+
+def _perhaps(shares: Shares) -> Shares:
+    return frozenset((scaler, False) for scaler, _ in shares)
+
+
+def _each(target: Expr, shares: Shares) -> Iterator[tuple[Expr, Shares]]:
+    """Every part of a target, which one value with these shares is unpacked to."""
+    if isinstance(target, Starred):
+        yield from _each(target.value, _perhaps(shares))
+    elif isinstance(target, Tuple | List):
+        for part in target.elts:
+            yield from _each(part, _perhaps(shares))
+    else:
+        yield target, shares
+
+
+def _may_scale(value: Node) -> bool:
+    """Whether a value comes from a call that may scale: one named so."""
+    callees = (node.func for node in walk(value) if isinstance(node, Call))
+    names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
+    return any("scale" in name.lower() for name in names)
+
+
+def _given(index: Index, binding: Binding) -> Iterator[Node]:
+    """What a binding takes its value from: what is assigned, or what a loop goes through."""
+    if binding.value is not None:
+        yield binding.value
+        return
+    around: Node | None = binding.node
+    while isinstance(around, Name | Tuple | List | Starred):
+        around = index.parents.get(around)
+    if isinstance(around, For | Generator):
+        yield around.iter
+    elif isinstance(around, Assign):
+        yield around.value
