@@ -52,7 +52,7 @@ def objection(before: Facts, after: Facts, spans: Sequence[Span]) -> str | None:
         if written.touch(call.span) and (misfit := call_misfit(after, call)) is not None:
             return misfit
     new = [node for node in after.index.nodes if written.contain(node.span)]
-    unbound = {node.id for node in before.index.nodes if isinstance(node, Name) and not _is_bound(before, node)}
+    unbound = {node.id for node in before.index.each(Name) if not _is_bound(before, node)}
     for node in new:
         if isinstance(node, Name) and node.id not in unbound and not _is_bound(after, node):
             return f"it would use the name `{node.id}`, which is not bound there"

@@ -24,12 +24,17 @@ class ModulesOnDisk(Modules):
         self._found: dict[str, Facts | None] = {}
 
     def __getitem__(self, name: str) -> Facts:
-        if name not in self._found:
-            self._found[name] = self._linker.find(name, self._place.roots, self._path)
-        facts = self._found[name]
+        facts = self.get(name)
         if facts is None:
             raise KeyError(name)
         return facts
+
+    def get(self, name: str, default: Facts | None = None) -> Facts | None:  # type: ignore[override]  # of one type
+        """The same; most names that are asked for are no module, and an exception for each of them costs time."""
+        if name not in self._found:
+            self._found[name] = self._linker.find(name, self._place.roots, self._path)
+        facts = self._found[name]
+        return default if facts is None else facts
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._place.imported if name in self)

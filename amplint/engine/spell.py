@@ -42,9 +42,7 @@ class FactsSpeller:
         module = self.facts.module
         if name in self.facts.names.bindings(module):
             return False
-        return not self.facts.names.star_modules or not any(
-            isinstance(node, Name) and node.id == name for node in self.facts.index.nodes
-        )
+        return not self.facts.names.star_modules or not any(node.id == name for node in self.facts.index.each(Name))
 
     def is_bound(self, name: Name) -> bool:
         """Whether a name has a value when the program reaches it; what a star import may bring counts."""

@@ -103,6 +103,7 @@ class Facts:
     taken: dict[str, bool] = field(default_factory=dict, repr=False)
     classes: dict[Expr, "tuple[Facts, ClassDef] | None"] = field(default_factory=dict, repr=False)
     _attributes: dict[ClassDef, dict[str, list[Expr | None]]] = field(default_factory=dict, repr=False)
+    _definitions: dict[str, "tuple[Facts, FunctionDef | ClassDef] | None"] = field(default_factory=dict, repr=False)
 
     @cached_property
     def index(self) -> Index:
@@ -118,9 +119,7 @@ class Facts:
         owner = self.context.modules.get(module)
         if owner is None or owner is self:
             raise LookupError(module)
-        if name in owner.names.bindings(owner.module):
-            return owner.names.module_binding(name) or ""
-        return None
+        return owner.names.module_binding(name) or "" if name in owner.names.bindings(owner.module) else None
 
     @cached_property
     def values(self) -> Values:
@@ -278,13 +277,13 @@ class Facts:
 
         `engine.train_one_epoch`, `pkg.amp.NativeScaler.__call__`; follows re-exports. None where it is not seen.
         """
-        return self._definition(canonical, 8)
+        if canonical not in self._definitions:
+            self._definitions[canonical] = self._definition(canonical, 8)
+        return self._definitions[canonical]
 
     def _definition(self, canonical: str, budget: int) -> "tuple[Facts, FunctionDef | ClassDef] | None":
-        if not budget:
-            return None
         head, rest = canonical, ""
-        while head:
+        while head and budget:
             owner = self if head == self.dotted_name else self.context.modules.get(head) if rest else None
             if owner is not None and rest:
                 local = owner.index.definitions.get(rest)

@@ -69,12 +69,13 @@ _CUDNN = "torch.backends.cudnn"
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Findings at attributes of packages, of settings and of scalers, and at imports by name."""
-    assigned = {node.attr for node in facts.index.nodes if isinstance(node, Attribute) and _is_target(node, facts)}
-    for node in facts.index.nodes:
-        if isinstance(node, Attribute) and _may_name_torch(node, facts):
+    attributes = facts.index.each(Attribute)
+    for node in attributes:
+        if _may_name_torch(node, facts):
             yield from _at_attribute(node, facts)
-        elif isinstance(node, Alias):
-            yield from _at_import(node, facts)
+    for alias in facts.index.each(Alias):
+        yield from _at_import(alias, facts)
+    assigned = {node.attr for node in attributes if _is_target(node, facts)}
     for attribute in scaler_attributes(facts):
         known = attribute.attr in torch_api.SCALER_METHODS | torch_api.SCALER_PRIVATE or attribute.attr in assigned
         if not known and not attribute.attr.startswith("__") and not facts.shims.is_tried(attribute):

@@ -30,8 +30,8 @@ def are_called_with_keywords(aliases: list[Name], facts: "Facts") -> bool:
         own = {binding.node for binding in bindings}
         if any(is_exported(binding, facts) for binding in bindings):
             return False
-        for node in facts.index.nodes:
-            if not isinstance(node, Name) or node.id != alias.id or node in own:
+        for node in facts.index.each(Name):
+            if node.id != alias.id or node in own:
                 continue
             if not set(facts.names.lookup(node.id, node)) & set(bindings):
                 continue

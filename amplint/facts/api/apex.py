@@ -21,23 +21,20 @@ class ApexUse:
 
 def apex_imports(facts: "Facts") -> Iterator[Alias]:
     """The imports of apex.amp, or from it, that are not guarded."""
-    for node in facts.index.nodes:
-        if isinstance(node, Alias) and _imports_amp(node, facts) and not _is_guarded(node, facts):
+    for node in facts.index.each(Alias):
+        if _imports_amp(node, facts) and not _is_guarded(node, facts):
             yield node
 
 
 def apex_uses(facts: "Facts") -> Iterator[ApexUse]:
     """Every place that reaches a name in apex.amp, by what the name may mean on some branch."""
     roots = {
-        node.asname or node.name.partition(".")[0]
-        for node in facts.index.nodes
-        if isinstance(node, Alias) and _is_from_apex(node, facts)
+        node.asname or node.name.partition(".")[0] for node in facts.index.each(Alias) if _is_from_apex(node, facts)
     }
-    for node in facts.index.nodes:
-        if isinstance(node, Name) and node.id in roots:
-            use = _use(node, facts)
-            if use is not None:
-                yield use
+    for name in facts.index.each(Name) if roots else ():
+        use = _use(name, facts) if name.id in roots else None
+        if use is not None:
+            yield use
 
 
 def _use(root: Name, facts: "Facts") -> ApexUse | None:

@@ -140,8 +140,8 @@ def _entries(value: Expr, facts: "Facts") -> list[tuple[str, Expr]] | None:
 
 
 def _is_only_spread(binding: Binding, facts: "Facts") -> bool:
-    for node in facts.index.nodes:
-        if isinstance(node, Name) and node.id == binding.name and node is not binding.node:
+    for node in facts.index.each(Name):
+        if node.id == binding.name and node is not binding.node:
             parent = facts.index.parents[node]
             if not isinstance(parent, Argument) or parent.star != "**":
                 return False

@@ -19,8 +19,8 @@ def scaler_attributes(facts: "Facts") -> Iterator[Attribute]:
     if not any(use.api.kind == "GradScaler" for use in facts.uses.all):
         return
     fields = _fields(facts)
-    for node in facts.index.nodes:
-        if isinstance(node, Attribute) and _is_scaler(node.value, fields, facts):
+    for node in facts.index.each(Attribute):
+        if _is_scaler(node.value, fields, facts):
             yield node
 
 
@@ -28,8 +28,8 @@ def _fields(facts: "Facts") -> set[tuple[ClassDef | None, str]]:
     """The `self.name` of each class, as paths, to which nothing but scalers is assigned."""
     good: set[tuple[ClassDef | None, str]] = set()
     bad: set[tuple[ClassDef | None, str]] = set()
-    for node in facts.index.nodes:
-        for target in node.targets if isinstance(node, Assign) else ():
+    for node in facts.index.each(Assign):
+        for target in node.targets:
             path = dotted(target)
             if isinstance(target, Attribute) and path is not None and isinstance(node, Assign):
                 key = (facts.index.klass(node), path)

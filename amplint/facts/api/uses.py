@@ -121,17 +121,16 @@ class Uses:
         """Names that may lead to torch: bound by an import of it, or by assigning such a name."""
         roots: set[str] = set()
         assigned: list[tuple[str, str]] = []
-        for node in self._index.nodes:
-            if isinstance(node, Alias):
-                statement = self._index.parents[node]
-                module = statement.module if isinstance(statement, ImportFrom) else node.name
-                if module.partition(".")[0] == "torch":
-                    roots.add(node.asname or node.name.partition(".")[0])
-            elif isinstance(node, Assign):
-                for value in _choices(node.value):
-                    path = dotted(value)
-                    if path is not None:
-                        assigned += [(t.id, path.partition(".")[0]) for t in node.targets if isinstance(t, Name)]
+        for alias in self._index.each(Alias):
+            statement = self._index.parents[alias]
+            module = statement.module if isinstance(statement, ImportFrom) else alias.name
+            if module.partition(".")[0] == "torch":
+                roots.add(alias.asname or alias.name.partition(".")[0])
+        for assignment in self._index.each(Assign):
+            for value in _choices(assignment.value):
+                path = dotted(value)
+                if path is not None:
+                    assigned += [(t.id, path.partition(".")[0]) for t in assignment.targets if isinstance(t, Name)]
         for _ in range(3):  # a chain of plain assignments is short
             roots |= {name for name, root in assigned if root in roots}
         return roots
@@ -139,8 +138,8 @@ class Uses:
     def _collect(self, roots: set[str]) -> None:
         self.imported = tuple(self._imported())
         found: list[Use] = []
-        for node in self._index.nodes:
-            if not isinstance(node, Name) or not (node.id in roots or self._names.star_modules):
+        for node in self._index.each(Name):
+            if not (node.id in roots or self._names.star_modules):
                 continue
             bindings = self._names.lookup(node.id, node)
             for binding in bindings:
@@ -153,8 +152,8 @@ class Uses:
         self.all = tuple(found)
 
     def _imported(self) -> Iterator[ImportedApi]:
-        for statement in self._index.nodes:
-            if isinstance(statement, ImportFrom) and not statement.level and statement.module.startswith("torch"):
+        for statement in self._index.each(ImportFrom):
+            if not statement.level and statement.module.startswith("torch"):
                 for alias in statement.names:
                     api = torch_api.api(f"{statement.module}.{alias.name}")
                     if api is None:

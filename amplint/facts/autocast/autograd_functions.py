@@ -103,10 +103,8 @@ class AutogradFunctions:
         return next((each for each in backward.decorators if self._decorator(each) in _BACKWARD_DECORATORS), None)
 
     def _classes(self) -> Iterator[ClassDef]:
-        for node in self._facts.index.nodes:
-            if isinstance(node, ClassDef) and any(
-                self._facts.names.canonical(base.value) in _FUNCTION_BASES for base in node.bases
-            ):
+        for node in self._facts.index.each(ClassDef):
+            if any(self._facts.names.canonical(base.value) in _FUNCTION_BASES for base in node.bases):
                 yield node
 
     def _decorator(self, decorator: Expr) -> str | None:

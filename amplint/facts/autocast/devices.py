@@ -89,9 +89,7 @@ class Devices:
 
     def _choice(self) -> tuple[Node, str] | None:
         """An assignment that makes a device out of a string for another accelerator."""
-        for node in self._facts.index.nodes:
-            if not isinstance(node, Assign):
-                continue
+        for node in self._facts.index.each(Assign):
             names = [n.id if isinstance(n, Name) else getattr(n, "attr", "") for t in node.targets for n in walk(t)]
             if not any("device" in name for name in names):
                 continue

@@ -68,18 +68,19 @@ class Entering:
 
     def never_entered(self) -> Iterator[NeverEntered]:
         """Autocast objects that are made and lost."""
-        for node in self._facts.index.nodes:
-            match node:
-                case ExprStmt(value=Call() as call) if self._makes(call) and not self._is_tried(call):
+        for call in self._made:
+            match self._facts.index.parents[call]:
+                case ExprStmt() if not self._is_tried(call):
                     yield NeverEntered(call, "dropped")
-                case WithItem(context=BoolOp(op=op, values=values)):
+                case Assign(targets=(Name() as target,), value=value) if value is call and self._is_unread(target):
+                    yield NeverEntered(call, "unread")
+                case _:
+                    pass
+        for item in self._facts.index.each(WithItem):
+            match item.context:
+                case BoolOp(op=op, values=values):
                     lost = values[:-1] if op == "and" else values[1:] if self._is_object(values[0]) else ()
-                    for value in lost:
-                        if self._is_autocast(value):
-                            yield NeverEntered(value, op)
-                case Assign(targets=(Name() as target,), value=Call() as call) if self._makes(call):
-                    if self._is_unread(target):
-                        yield NeverEntered(call, "unread")
+                    yield from (NeverEntered(value, op) for value in lost if self._is_autocast(value))
                 case _:
                     pass
 
@@ -143,12 +144,9 @@ class Entering:
                 yield Reentry(region, each.via[0] if each.via else each.node, each)
                 return
 
-    def _makes(self, call: Call) -> bool:
-        return call in self._made
-
     @cached_property
-    def _made(self) -> frozenset[Call]:
-        return frozenset(made.call for made in self._facts.regions.constructed)
+    def _made(self) -> tuple[Call, ...]:
+        return tuple(dict.fromkeys(made.call for made in self._facts.regions.constructed))
 
     def _is_autocast(self, expr: Expr) -> bool:
         found, has_other = self._facts.regions.autocasts(expr)
@@ -178,9 +176,7 @@ class Entering:
         bindings = self._facts.names.lookup(target.id, target)
         if len(bindings) != 1 or bindings[0].scope is not function:
             return False
-        return not any(
-            isinstance(node, Name) and node.id == target.id and node is not target for node in self._facts.index.nodes
-        )
+        return not any(node.id == target.id and node is not target for node in self._facts.index.each(Name))
 
 
 def _trains(node: Node) -> bool:

@@ -156,12 +156,11 @@ class Regions:
         return [_switched(each, call, facts, callee) for each in found]
 
     def _of_items(self) -> Iterator[Region]:
-        for node in self._facts.index.nodes:
-            if isinstance(node, With):
-                for item in node.items:
-                    autocasts, has_other = self.autocasts(item.context)
-                    if autocasts:
-                        yield Region(self._facts, item, item.context, node.body, tuple(autocasts), has_other)
+        for node in self._facts.index.each(With):
+            for item in node.items:
+                autocasts, has_other = self.autocasts(item.context)
+                if autocasts:
+                    yield Region(self._facts, item, item.context, node.body, tuple(autocasts), has_other)
 
     def _of_decorators(self) -> Iterator[Region]:
         for function in self._facts.index.functions:

@@ -129,8 +129,8 @@ class Switches:
             return False
         klass = self._facts.index.klass(expr)
         for facts, owner in self._facts.targets.lineage(klass) if klass is not None else ():
-            for node in facts.index.nodes:
-                if not isinstance(node, Compare) or facts.index.klass(node) is not owner:
+            for node in facts.index.each(Compare):
+                if facts.index.klass(node) is not owner:
                     continue
                 sides = (node.left, *node.comparators)
                 is_same = any(isinstance(side, Attribute) and side.attr == expr.attr for side in sides)

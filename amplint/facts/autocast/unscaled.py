@@ -6,6 +6,7 @@ Refuses to judge where a framework, or anything that is called a scaler, may tak
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.dtypes import dtype_names
@@ -99,14 +100,14 @@ class UnscaledTraining:
         return any(self._facts.training.kind(call) is kind for call in self._facts.index.calls)
 
     def _has_help(self) -> bool:
-        for node in self._facts.index.nodes:
-            match node:
-                case Name(id=text) | Attribute(attr=text) | Parameter(name=text) | Argument(name=str(text)):
-                    if _HELP.search(text):
-                        return True
-                case _:
-                    pass
-        return False
+        each = self._facts.index.each
+        words = chain(
+            (node.id for node in each(Name)),
+            (node.attr for node in each(Attribute)),
+            (node.name for node in each(Parameter)),
+            (node.name or "" for node in each(Argument)),
+        )
+        return any(map(_HELP.search, words))
 
     def _is_default_dtype(self, autocast: Autocast) -> bool:
         is_computed = autocast.device is None and autocast.device_given is not None

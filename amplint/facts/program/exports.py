@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.names import Binding
-from amplint.model.tree import Alias, Assign, Attribute, AugAssign, Constant, List, Module, Name, Node, Set, Tuple
+from amplint.model.tree import Alias, Assign, Attribute, AugAssign, Constant, List, Module, Name, Set, Tuple
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -61,15 +61,10 @@ def _takes(importer: "Facts", module: str, name: str) -> bool:
     if module in importer.names.star_modules:
         return True
     wanted = f"{module}.{name}"
-    for node in importer.index.nodes:
-        if isinstance(node, Alias):
-            bound = importer.names.lookup(node.asname or node.name.partition(".")[0], node)
-            if any(b.node is node and b.canonical == wanted for b in bound):
-                return True
-    return any(_is_attribute(importer, node, wanted) for node in importer.index.nodes)
-
-
-def _is_attribute(importer: "Facts", node: Node, wanted: str) -> bool:
-    if not isinstance(node, Attribute) or node.attr != wanted.rpartition(".")[2]:
-        return False
-    return importer.names.canonical(node) == wanted
+    for node in importer.index.each(Alias):
+        bound = importer.names.lookup(node.asname or node.name.partition(".")[0], node)
+        if any(b.node is node and b.canonical == wanted for b in bound):
+            return True
+    return any(
+        node.attr == name and importer.names.canonical(node) == wanted for node in importer.index.each(Attribute)
+    )

@@ -1,8 +1,9 @@
 """Where each node of a module stands: parents, statements, functions, loops, definitions; knows nothing of meaning."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from functools import cached_property
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from amplint.model.span import Span
 from amplint.model.tree import (
@@ -36,6 +37,7 @@ from amplint.model.tree import (
 )
 from amplint.model.walks import children, own_nodes
 
+N = TypeVar("N", bound=Node)
 Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
 _STATEMENTS: tuple[type[Node], ...] = Stmt.__args__
 _DEFINITIONS = frozenset({FunctionDef, ClassDef})
@@ -63,12 +65,14 @@ class Index:
         self._starts: dict[Node, list[tuple[int, int]]] = {}
         scopes, parents = self._scopes, self.parents
         nodes: list[Node] = []
+        by_kind: defaultdict[type[Node], list[Node]] = defaultdict(list)
         stack: list[Node] = [module]
         while stack:  # once for every node of a tree, so nothing is asked twice and no class is built here
             node = stack.pop()
             nodes.append(node)
             below = children(node)
             kind = type(node)
+            by_kind[kind].append(node)
             scope = scopes[node]
             if kind in _SCOPES:
                 if kind in _DEFINITIONS:
@@ -82,6 +86,7 @@ class Index:
                     scopes[child] = scope
             stack += below[::-1]
         self.nodes = tuple(nodes)
+        self._by_kind = dict(by_kind)
 
     def _define(self, node: FunctionDef | ClassDef, scope: Scope) -> None:
         around = self.qualified_names.get(scope) if isinstance(scope, FunctionDef | ClassDef) else None
@@ -89,15 +94,19 @@ class Index:
         self.definitions[qualified] = node
         self.qualified_names[node] = qualified
 
-    @cached_property
-    def calls(self) -> tuple[Call, ...]:
-        """Every call, in source order of where it starts (an outer call before those in its arguments)."""
-        return tuple(node for node in self.nodes if isinstance(node, Call))
+    def each(self, kind: type[N]) -> Sequence[N]:
+        """Every node of one class, in source order of where it starts (an outer one before those in it)."""
+        return self._by_kind.get(kind, ())  # type: ignore[return-value]  # a list for each class holds its nodes
 
-    @cached_property
-    def functions(self) -> tuple[FunctionDef, ...]:
-        """Every function and method, nested ones too, in source order."""
-        return tuple(node for node in self.nodes if isinstance(node, FunctionDef))
+    @property
+    def calls(self) -> Sequence[Call]:
+        """Every call."""
+        return self.each(Call)
+
+    @property
+    def functions(self) -> Sequence[FunctionDef]:
+        """Every function and method, nested ones too."""
+        return self.each(FunctionDef)
 
     def is_generator(self, function: FunctionDef) -> bool:
         """Whether a call of a function of this module runs nothing yet."""

@@ -99,10 +99,10 @@ class Names:
         self._meanings: dict[Node, Meaning] = {}
         self._canonical: dict[Node, str | None] = {}
         self.star_modules: list[str] = []
-        for node in index.nodes:
-            if isinstance(node, Global | Nonlocal):
-                kind = "global" if isinstance(node, Global) else "nonlocal"
-                self._table(index.scope(node)).outer.update(dict.fromkeys(node.names, kind))
+        for local in index.each(Nonlocal):
+            self._table(index.scope(local)).outer.update(dict.fromkeys(local.names, "nonlocal"))
+        for shared in index.each(Global):
+            self._table(index.scope(shared)).outer.update(dict.fromkeys(shared.names, "global"))
         for node in index.nodes:
             if type(node) in _BINDERS:
                 self._bind(node)

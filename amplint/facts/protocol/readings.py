@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.spelling import spelled
-from amplint.facts.protocol.events import Events
+from amplint.facts.protocol.events import Events, Happening
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import Guards, ways_up
 from amplint.facts.protocol.reader import Misstep, Reader
@@ -107,10 +107,14 @@ class Reading:
 
     def steps_of(self, *kinds: EventKind | None, scaler: Hashable = None) -> Iterator[Step]:
         """The steps with events of some kinds, of a scaler if one is given; None is a backward."""
-        for step, _ in self.scene.calls:
-            for happening in self.events.of(step):
-                if happening.kind in kinds and scaler in (None, happening.scaler):
-                    yield step
+        for step, happening in self._happenings:
+            if happening.kind in kinds and scaler in (None, happening.scaler):
+                yield step
+
+    @cached_property
+    def _happenings(self) -> tuple[tuple[Step, Happening], ...]:
+        """What the calls of the scene do, in their order."""
+        return tuple((step, happening) for step, _ in self.scene.calls for happening in self.events.of(step))
 
 
 def readings(facts: "Facts") -> Iterator[Reading]:

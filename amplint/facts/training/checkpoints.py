@@ -86,10 +86,7 @@ class Checkpoints:
                 and any(self._is_scaler(argument.value) for argument in call.args)
             ):
                 return True
-        return any(
-            isinstance(node, Dict) and any(self._is_scaler(value) for value in node.values)
-            for node in self._facts.index.nodes
-        )
+        return any(any(self._is_scaler(value) for value in node.values) for node in self._facts.index.each(Dict))
 
     @cached_property
     def drives_scaler(self) -> bool:
@@ -137,8 +134,8 @@ class Checkpoints:
 
     def _of_objects(self) -> Iterator[Checkpoint]:
         """Dictionaries of objects that a library is told to save: `to_save = {"model": …, "optimizer": …}`."""
-        for node in self._facts.index.nodes:
-            if not isinstance(node, Dict) or len(node.values) < 2:
+        for node in self._facts.index.each(Dict):
+            if len(node.values) < 2:
                 continue
             optimizers = [value for value in node.values if self._facts.training.is_optimizer(value)]
             holder = self._facts.index.parents[node]

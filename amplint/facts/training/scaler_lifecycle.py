@@ -65,8 +65,8 @@ class ScalerLifecycle:
 
     def inequality_tests(self) -> Iterator[Compare]:
         """`scale != scaler.get_scale()` where it decides, or tells, whether a step was skipped."""
-        for node in self._facts.index.nodes:
-            if not isinstance(node, Compare) or len(node.ops) != 1 or node.ops[0] not in _UNEQUAL:
+        for node in self._facts.index.each(Compare):
+            if len(node.ops) != 1 or node.ops[0] not in _UNEQUAL:
                 continue
             if self._reads_scale(node.left) and self._reads_scale(node.comparators[0]) and self._decides(node):
                 yield node
@@ -106,8 +106,8 @@ class ScalerLifecycle:
                     yield LostState(entry, values[0], True)
 
     def _replaced(self) -> Iterator[LostState]:
-        for node in self._facts.index.nodes:
-            if not isinstance(node, Assign) or not isinstance(node.value, Call) or len(node.targets) != 1:
+        for node in self._facts.index.each(Assign):
+            if not isinstance(node.value, Call) or len(node.targets) != 1:
                 continue
             if not any(known.is_scaler(name) for name in self._facts.constructors.names(node.value)):
                 continue
