@@ -4,7 +4,7 @@ Holds no opinion about what is wrong.
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from amplint.config.torch_version import ASSUMED
 from amplint.facts.accumulation.groups import Accumulation
@@ -26,6 +26,7 @@ from amplint.facts.program.callers import aliases
 from amplint.facts.program.classes import attribute_values
 from amplint.facts.program.constructors import Constructors
 from amplint.facts.program.context import Importers, Modules
+from amplint.facts.program.exports import starred
 from amplint.facts.program.index import Index
 from amplint.facts.program.names import Names
 from amplint.facts.program.targets import Targets
@@ -113,13 +114,7 @@ class Facts:
     @cached_property
     def names(self) -> Names:
         """What names mean."""
-        return Names(self.module, self.index, self.dotted_name, self.is_package, self._exported)
-
-    def _exported(self, module: str, name: str) -> str | None:
-        owner = self.context.modules.get(module)
-        if owner is None or owner is self:
-            raise LookupError(module)
-        return owner.names.module_binding(name) or "" if name in owner.names.bindings(owner.module) else None
+        return Names(self.module, self.index, self.dotted_name, self.is_package, partial(starred, self))
 
     @cached_property
     def values(self) -> Values:

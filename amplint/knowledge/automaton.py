@@ -82,7 +82,7 @@ class Automaton:
                 move = moves[pair] = pair if new == pair[1] else (pair[0], new), errors
             pairs[at] = move[0]
             found += move[1]
-        if found and event.kind is EventKind.CLIP:
+        if found:
             found = _partly(found, state, event)
         after = tuple(pairs)
         return state if after == state.optimizers else State(state.scalers, after), found

@@ -138,7 +138,7 @@ def _names(page: Page, statement: ImportFrom) -> Listing:
     bracket = next((at for at, mark in page.marks(opening, first) if mark == "("), None)
     closing = page.offset(statement.span.end)
     if bracket is not None:
-        opening, closing = bracket + 1, page.program.rindex(")", 0, closing + 1)
+        opening, closing = bracket + 1, page.program.rindex(")", opening, closing)
     return listing(page, statement.names, opening, closing)
 
 

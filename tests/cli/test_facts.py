@@ -32,3 +32,45 @@ def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
     path.write_text("import torch.cuda.amp\n(")
     with pytest.raises(UsageError, match=r"odd\.py"):
         list(described(path))
+
+
+HELPERS = """
+import torch
+
+
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+        self.optimizer = torch.optim.SGD(net.parameters(), 0.1)
+        self.scaler = torch.amp.GradScaler("cuda")
+
+    def limit(self):
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+
+    def train(self, batches):
+        for batch in batches:
+            self.scaler.scale(self.net(batch).mean()).backward()
+            self.limit()
+            measure(self.optimizer)
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+            self.optimizer.zero_grad()
+
+
+def measure(given):
+    torch.nn.utils.clip_grad_norm_(given.param_groups[0]["params"], float("inf"))
+"""
+
+
+def test_each_function_calls_things_by_its_own_names(tmp_path: Path) -> None:
+    path = tmp_path / "trainer.py"
+    path.write_text(HELPERS)
+    assert [line.replace(f"{path}:", "") for line in described(path) if line.startswith("    ")] == [
+        "    16:13  scale  scaler self.scaler",
+        "    16:13  backward  optimizer ?",
+        "    12:9  clip  optimizer self.optimizer",
+        "    25:5  read  optimizer given",
+        "    19:13  step  scaler self.scaler  optimizer self.optimizer",
+        "    20:13  update  scaler self.scaler",
+        "    21:13  zero  optimizer self.optimizer",
+    ]

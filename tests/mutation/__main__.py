@@ -17,7 +17,7 @@ TESTS = [
     *("tests/flow", "tests/knowledge", "tests/rewrite"),
     *("tests/proof/test_flow.py", "tests/proof/test_reader.py", "tests/proof/test_torch.py"),
     *("tests/engine/test_fix.py", "tests/engine/test_link.py", "tests/engine/test_spell.py"),
-    *("tests/test_effects.py", "tests/test_names.py", "tests/test_spelling.py"),
+    *("tests/cli/test_facts.py", "tests/test_effects.py", "tests/test_names.py", "tests/test_spelling.py"),
     *(FIXTURES + name for name in ("expectations", "golden", "a_second_run_changes_nothing", "comments_stay")),
     "tests/gate/test_gate.py::test_a_right_loop_is_silent",
     "tests/gate/test_gate.py::test_a_mistake_is_reported_by_its_own_rule_alone",

@@ -88,7 +88,7 @@ class _Place:
 def _places(tree: ast.AST) -> Iterator[_Place]:
     for holder, field, index, node, statement in _nodes(tree, 1):
         for kind in _kinds(node):
-            last = node.lineno if isinstance(node, ast.If) else node.end_lineno or node.lineno
+            last = (node.test if isinstance(node, ast.If) else node).end_lineno or node.lineno
             yield _Place(kind, node, holder, field, index, range(min(statement, last), last + 1))
 
 

@@ -134,6 +134,10 @@ PLACES = {
         "import a\ntry:\n    import b\nexcept ImportError:\n    b = None\nimport c\nX\n",
         "import a\ntry:\n    import b\nexcept ImportError:\n    b = None\nimport c\nimport torch\nT\n",
     ),
+    "before the guarded import that needs it": (
+        "import a\ntry:\n    import b\n    X\nexcept ImportError:\n    b = None\nimport c\n",
+        "import a\nimport torch\ntry:\n    import b\n    T\nexcept ImportError:\n    b = None\nimport c\n",
+    ),
     "before the use": ("import a\nX\nimport b\n", "import a\nimport torch\nT\nimport b\n"),
     "not behind other code": ("import a\ng()\nimport b\nX\n", "import a\nimport torch\ng()\nimport b\nT\n"),
     "behind a comment": ("import a  # c\nX\n", "import a  # c\nimport torch\nT\n"),

@@ -54,6 +54,10 @@ class Form(StrEnum):
     UNKNOWN = "unknown"
 
 
+# What holds one of these somewhere is no flag, whatever it is called.
+_NO_FLAGS = {Form.TEXT, Form.DTYPE, Form.NUMBER, Form.DEVICE}
+
+
 @dataclass(slots=True)
 class Fit:
     """The arguments of a call by the parameter that each lands in.
@@ -159,11 +163,9 @@ def _form(expr: Expr, facts: "Facts", budget: int) -> Form:
     if isinstance(expr, Compare) or (isinstance(expr, Unary) and expr.op == "not"):
         return Form.FLAG
     if isinstance(expr, BoolOp):
-        forms = {_form(value, facts, budget) for value in expr.values}
-        return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
+        return _agreed({_form(value, facts, budget) for value in expr.values})
     if isinstance(expr, IfExp):
-        forms = {_form(value, facts, budget) for value in (expr.body, expr.orelse)}
-        return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
+        return _agreed({_form(value, facts, budget) for value in (expr.body, expr.orelse)})
     if isinstance(expr, Unary):
         return _form(expr.operand, facts, budget)
     if isinstance(expr, Binary):
@@ -174,14 +176,14 @@ def _form(expr: Expr, facts: "Facts", budget: int) -> Form:
     canonical = facts.names.canonical(expr)
     if canonical is not None and canonical.startswith("torch."):
         return Form.DTYPE if canonical.removeprefix("torch.") in _DTYPES else Form.UNKNOWN
+    forms: set[Form] = set()
     if isinstance(expr, Name) and budget:
-        seen = _form_of_name(expr, facts, budget)
-        if seen is not Form.UNKNOWN:
-            return seen
-    if isinstance(expr, Attribute) and budget:
-        seen = _form_of_attribute(expr, facts, budget)
-        if seen is not Form.UNKNOWN:
-            return seen
+        forms = _forms_of_name(expr, facts, budget)
+    elif isinstance(expr, Attribute) and budget:
+        forms = _forms_of_attribute(expr, facts, budget)
+    seen = _agreed(forms)
+    if seen is not Form.UNKNOWN or forms & _NO_FLAGS:
+        return seen
     path = dotted(expr)
     if path is not None:
         last = path.rpartition(".")[2]
@@ -210,8 +212,12 @@ def _form_of_call(function: str | None) -> Form:
     return Form.TEXT if function == "builtins.str" else Form.UNKNOWN
 
 
-def _form_of_name(name: Name, facts: "Facts", budget: int) -> Form:
-    """The form that all bindings of a name agree on; a parameter counts by its annotation or default."""
+def _agreed(forms: set[Form]) -> Form:
+    return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
+
+
+def _forms_of_name(name: Name, facts: "Facts", budget: int) -> set[Form]:
+    """The forms that the bindings of a name have; a parameter counts by its annotation or default."""
     forms: set[Form] = set()
     for binding in facts.names.lookup(name.id, name):
         if binding.value is not None:
@@ -219,23 +225,22 @@ def _form_of_name(name: Name, facts: "Facts", budget: int) -> Form:
         elif binding.kind == "parameter":
             forms.add(_form_of_parameter(binding, facts))
         else:
-            return Form.UNKNOWN
-    return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
+            forms.add(Form.UNKNOWN)
+    return forms
 
 
-def _form_of_attribute(expr: Attribute, facts: "Facts", budget: int) -> Form:
-    """The form that all assignments to `self.name` in the class agree on."""
+def _forms_of_attribute(expr: Attribute, facts: "Facts", budget: int) -> set[Form]:
+    """The forms that the assignments to `self.name` in the class have."""
     owner = facts.index.klass(expr)
     if owner is None or not isinstance(expr.value, Name):
-        return Form.UNKNOWN
+        return set()
     path = dotted(expr)
     values = [
         node.value
         for node in walk(owner)
         if isinstance(node, Assign) and any(dotted(target) == path for target in node.targets)
     ]
-    forms = {_form(value, facts, budget - 1) for value in values}
-    return next(iter(forms)) if len(forms) == 1 else Form.UNKNOWN
+    return {_form(value, facts, budget - 1) for value in values}
 
 
 def _form_of_parameter(binding: Binding, facts: "Facts") -> Form:

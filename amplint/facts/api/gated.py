@@ -17,8 +17,10 @@ from amplint.model.tree import Call, If, IfExp, ImportFrom, Node
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
+# The first release with AMP, and no code of today is meant for an older one.
+_FIRST_AMP: Version = (1, 6)
 # Since when the things exist that people test for in the place of the name.
-_PACKAGES: dict[str, Version] = {"torch.cuda.amp": (1, 6), "torch.amp": (1, 12), "torch.cpu.amp": (1, 10)}
+_PACKAGES: dict[str, Version] = {"torch.cuda.amp": _FIRST_AMP, "torch.amp": (1, 12), "torch.cpu.amp": (1, 10)}
 
 
 class GateFault(StrEnum):
@@ -100,11 +102,11 @@ def test_of(choice: Choice) -> Node:
 
 def _new_names(facts: "Facts") -> Iterator[NewName]:
     for imported in facts.uses.imported:
-        if imported.api.device is None:
+        if imported.api.since > _FIRST_AMP:
             yield NewName(imported.alias, imported.api)
     for use in facts.uses.all:
         is_written_out = use.is_dotted or not use.bindings
-        if is_written_out and use.api.device is None and use.role not in (Role.TARGET, Role.OWNER):
+        if is_written_out and use.api.since > _FIRST_AMP and use.role not in (Role.TARGET, Role.OWNER):
             yield NewName(use.node, use.api)
     for call in facts.index.calls:
         query = DEVICE_QUERIES.get(facts.names.canonical(call.func) or "")

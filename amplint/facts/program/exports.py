@@ -31,6 +31,22 @@ def is_starred_over(binding: Binding, facts: "Facts") -> bool:
     return isinstance(binding.scope, Module) and any(_gives(owner, binding.name, 4) for owner in _starred(facts))
 
 
+def starred(facts: "Facts", module: str, name: str) -> str | None:
+    """What a name means in a module that is imported with a star: '' where that is not known, None where it has none.
+
+    Raises LookupError where the module is not seen. One that has no say in mixed precision is asked by its text.
+    """
+    owner = facts.context.modules.get(module)
+    outline = facts.context.modules.outline(module) if owner is None else None
+    if outline is not None and not outline.may_hold((name,)) and not outline.has_star:
+        return None
+    if owner is None or owner is facts:
+        raise LookupError(module)
+    if name in owner.names.bindings(owner.module):
+        return owner.names.module_binding(name) or ""
+    return None
+
+
 def _starred(facts: "Facts") -> list["Facts"]:
     found = (facts.context.modules.get(module) for module in facts.names.star_modules)
     return [owner for owner in found if owner is not None]
