@@ -4,7 +4,7 @@ Knows how often and where a question is asked; what an answer leads to is for `c
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,8 +36,8 @@ class Choice:
     def best(self, is_relevant: Callable[[Step], bool], most: int, replaced: Replaced) -> tuple[Atom, ...]:
         """The questions that are nearest to a relevant step, and of those the most asked.
 
-        A question is near where a relevant step hangs on it and on nothing between. replaced tells what a question is
-        after an assignment to a place.
+        A question is near where a relevant step hangs on it and on nothing between; what decides a flag that such a
+        question asks comes next. replaced tells what a question is after an assignment to a place.
         """
         near: set[Atom] = set()
         for number, is_near in deciding(self.graph, is_relevant).items():
@@ -45,13 +45,13 @@ class Choice:
             for atom in dict.fromkeys(a for edge in edges for a in atoms(self.formulas[id(edge)])):
                 self._count(atom, number)
                 near.update((atom,) if is_near else ())
-        self._count_flags(replaced)
+        sources = self._count_flags(replaced, near)
         again = coming_again(self.graph, (turn for _, turn in self._turns))
         for atom, turn in self._turns:
             self._counts[atom] += turn in again
         counts = self._counts
         asked = [atom for atom in counts if counts[atom] + self._related(atom) > 1]
-        return tuple(sorted(asked, key=lambda atom: (atom not in near, -counts[atom]))[:most])
+        return tuple(sorted(asked, key=lambda atom: (atom not in near, atom not in sources, -counts[atom]))[:most])
 
     def read(self, atom: Atom) -> frozenset[Term]:
         """The terms that a question is made of: its answer depends on what stands at those of them that are places."""
@@ -88,8 +88,12 @@ class Choice:
                 found.setdefault(place, set()).add(number)
         return found
 
-    def _count_flags(self, replaced: Replaced) -> None:
-        """A question that decides the value of a flag is asked again where the flag is asked, and by each turn."""
+    def _count_flags(self, replaced: Replaced, near: Set[Atom]) -> Set[Atom]:
+        """A question that decides the value of a flag is asked again where the flag is asked, and by each turn.
+
+        Gives those that decide a flag which some near question asks.
+        """
+        sources: set[Atom] = set()
         counts = self._counts
         changes: dict[Term, list[tuple[Term, int]]] = {}
         for number, _, step in self.graph.steps():
@@ -107,6 +111,8 @@ class Choice:
                     continue  # a counter counts on: each turn would ask another question
                 counts[atom] += formula is not None
                 further.extend(a for a in inner if a not in counts)
+                sources.update(inner if atom in near or atom in sources else ())
                 for question in inner:
                     self._count(question, number)
             pending = further
+        return sources

@@ -63,11 +63,22 @@ def _is_never_reset(group: Group, home: "Facts", counter: Attribute) -> bool:
     return bool(starts) and all(_is_a_first_start(group, facts, value) for facts, value in starts)
 
 
+def _is_part_of_init(facts: "Facts", method: FunctionDef) -> bool:
+    """Whether the constructor alone calls a method of its own."""
+    index = facts.index
+    calls = [call for call in facts.targets.named(method.name) if isinstance(call.func, Attribute)]
+    callers = [index.function(call) for call in calls]
+    return bool(calls) and all(
+        isinstance(caller, FunctionDef) and caller.name == "__init__" and index.klass(call) is index.klass(method)
+        for caller, call in zip(callers, calls, strict=True)
+    )
+
+
 def _is_a_first_start(group: Group, facts: "Facts", value: Expr | None) -> bool:
     if value is None:
         return False
     function = facts.index.function(value)
-    if not isinstance(function, FunctionDef) or function.name == "__init__":
+    if not isinstance(function, FunctionDef) or function.name == "__init__" or _is_part_of_init(facts, function):
         return True
     test: Node | None = group.guard.test if group.guard is not None else None
     return any(isinstance(outer, If) and outer.test is test for outer in facts.index.ancestors(value))

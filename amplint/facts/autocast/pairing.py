@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.dtypes import dtype_names
+from amplint.facts.autocast.passed_together import fit_at_every_call
 from amplint.facts.autocast.regions import Region, truth
 from amplint.facts.program.branches import Side, sides
 from amplint.facts.program.constructors import Construction
@@ -125,7 +126,10 @@ class Pairing:
                 return True
             if _is_off_for_bfloat16(made.home(switch), switch.value):
                 return True
-        if _is_in_float16_case(made.facts, made.call):
+        given = switch.value if switch is not None else None
+        if _is_in_float16_case(made.facts, made.call) or all(
+            fit_at_every_call(self._facts, made, given, pair.region) for pair in pairs
+        ):
             return True
         tests = [(made.facts, test) for test in _tests_around(made.facts, made.call)]
         for pair in pairs:

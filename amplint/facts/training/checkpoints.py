@@ -106,12 +106,7 @@ class Checkpoints:
     @property
     def _is_disabled(self) -> bool:
         made = [m for c in self._facts.index.calls for m in self._facts.constructors.of(c) if known.is_scaler(m.name)]
-        return bool(made) and all(
-            (argument := each.argument("enabled", None)) is not None
-            and isinstance(argument.value, Constant)
-            and argument.value.value is False
-            for each in made
-        )
+        return bool(made) and all(map(self._facts.training.is_switched_off, made))
 
     def _in_scope(self, owner: FunctionDef | None, nodes: list[Node]) -> Checkpoint | None:
         states = [node for node in nodes if isinstance(node, Call) and self._is_optimizer_state(node)]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.reach import reached
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Attribute, Call, Expr, Name, Node
+from amplint.knowledge.training_api import ENABLED_AT, ENABLED_AT_DEFAULT, OTHER_FRAMEWORKS
+from amplint.model.tree import Attribute, Call, Constant, Expr, Name, Node
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Training:
             for handle, methods in self.uses.items()
             if "unscale_" in methods
             or ("scale" in methods and ("update" in methods or self._is_scaled_backward(methods)))
+            if not self._is_foreign(methods)
         )
 
     @cached_property
@@ -110,6 +112,19 @@ class Training:
     def is_scaler(self, expr: Node) -> bool:
         """Whether an expression is a gradient scaler."""
         return self.handle(expr) in self.scalers or bool(self.made_by(expr, known.is_scaler))
+
+    def is_switched_off(self, made: Construction) -> bool:
+        """Whether a scaler is made with a switch that is False for good."""
+        switch = made.argument("enabled", ENABLED_AT.get(made.name, ENABLED_AT_DEFAULT))
+        found = made.home(switch).values.origins(switch.value) if switch is not None else ()
+        return bool(found) and all(isinstance(o.node, Constant) and o.node.value is False for o in found)
+
+    def _is_foreign(self, methods: dict[str, list[Call]]) -> bool:
+        """Whether the scaler of some calls is made by a framework other than torch, with a protocol of its own."""
+        func = next((call.func for name in ("scale", "unscale_") for call in methods.get(name, ())), None)
+        return isinstance(func, Attribute) and bool(
+            self.made_by(func.value, lambda name: name.startswith(OTHER_FRAMEWORKS))
+        )
 
     def is_optimizer(self, expr: Node) -> bool:
         """Whether an expression is an optimizer."""

@@ -72,11 +72,17 @@ class Schedulers:
         for event in self._facts.training.within(owner.body):
             if event.kind is not EventKind.SCALER_STEP and not self._is_accelerated(event):
                 continue
-            if event.is_looped and not is_over_optimizers(event):
+            if (event.is_looped and not is_over_optimizers(event)) or self._is_switched_off(event):
                 continue
             if not are_exclusive(self._facts, call, event.entry):
                 return event
         return None
+
+    def _is_switched_off(self, event: Event) -> bool:
+        """Whether the scaler of a step is off for good, so that it skips nothing."""
+        func, training = event.call.func, event.facts.training
+        made = training.made_by(func.value, known.is_scaler) if isinstance(func, Attribute) else []
+        return bool(made) and all(map(training.is_switched_off, made))
 
     def _is_accelerated(self, event: Event) -> bool:
         """Whether an Accelerator steps the optimizer, but was told not to step the scheduler with it."""
