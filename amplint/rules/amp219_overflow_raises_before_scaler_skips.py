@@ -16,7 +16,7 @@ on the data, so such a run can die after days.
 ## Where it reports
 
 At the argument's call, or at the call that switches anomaly detection on. A switch that depends on a flag is left
-alone: that is how one debugs.
+alone: that is how one debugs; and so is a clip whose function catches the exception and goes on.
 
 ## Example
 

@@ -83,5 +83,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             continue
         for step in enclosed.steps:
             note = Note(enclosed.region.shown.span, "autocast region opened here")
-            message = "the optimizer steps inside an autocast region"
+            message = "the optimizer steps inside an autocast region, which is meant for the forward pass and the loss"
             yield RULE.finding(facts, step.entry, message, notes=(note,), severity=Severity.WARNING)

@@ -14,7 +14,7 @@ become zero without a word.
 ## Where it reports
 
 At the switch, or at the autocast call that lacks one; the scaler is a note. Regions behind a test of anything but the
-device are left alone, and so are regions whose dtype is chosen.
+device are left alone, and so are regions whose dtype is chosen, and those under `no_grad`.
 
 ## Example
 
