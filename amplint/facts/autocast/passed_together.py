@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def fit_at_every_call(facts: "Facts", made: Construction, switch: Expr | None, region: Region) -> bool:
     """Whether each visible call that switches a scaler on passes a dtype for the region that is surely no bfloat16."""
-    function = facts.index.function(made.call)
-    if made.facts is not facts or not isinstance(function, FunctionDef) or len(region.autocasts) != 1:
+    function = facts.index.function(made.call) if made.facts is facts else None
+    if not isinstance(function, FunctionDef) or len(region.autocasts) != 1:
         return False
     dtype = _parameter(function, region.autocasts[0].dtype_expr)
     switches = [switch] if switch is not None else [s.choice.test for s in sides(facts, made.call) if s.is_true]
