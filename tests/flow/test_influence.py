@@ -1,7 +1,7 @@
 import pytest
 
 from amplint.flow.graph import StepKind
-from amplint.flow.influence import deciding
+from amplint.flow.influence import coming_again, deciding
 from amplint.flow.statements import build
 from amplint.model.tree import Call, Name
 from tests.flow.paths import function
@@ -31,7 +31,35 @@ def asked(text: str) -> dict[str, bool]:
         ("while a:\n    if b:\n        break\nwanted()\n", {}),
         ("for x in xs:\n    if a:\n        other()\nwanted()\n", {}),
         ("if a:\n    other()\n", {}),
+        ("while a:\n    other()\n", {}),
     ],
 )
 def test_what_a_step_hangs_on(text, names):
     assert asked(text) == names
+
+
+def comes_again(text: str, barred: str = "") -> dict[str, bool]:
+    """Of each name that is called whether control comes back to it, without passing the call of a barred one."""
+    graph = build(function(text))
+    places = {
+        step.node.func.id: number
+        for number, _, step in graph.steps()
+        if isinstance(step.node, Call) and isinstance(step.node.func, Name)
+    }
+    closed = frozenset({places[barred]} if barred else ())
+    asked = {name: (number, closed) for name, number in places.items() if name != barred}
+    found = coming_again(graph, asked.values())
+    return {name: place in found for name, place in asked.items()}
+
+
+def test_where_control_comes_again():
+    assert comes_again("if a:\n    first()\nelse:\n    second()\n") == {"first": False, "second": False}
+    loop = "before()\nwhile a:\n    if b:\n        first()\n    else:\n        second()\n    if c:\n        third()\n"
+    assert comes_again(loop) == {"before": False, "first": True, "second": True, "third": True}
+    once = "while a:\n    if b:\n        first()\n        break\n    second()\n"
+    assert comes_again(once) == {"first": False, "second": True}
+
+
+def test_what_is_barred_is_no_way_back():
+    assert comes_again("while a:\n    if b:\n        first()\n    second()\n", barred="second") == {"first": False}
+    assert comes_again("while a:\n    first()\n    if b:\n        second()\n", barred="second") == {"first": True}

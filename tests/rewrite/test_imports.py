@@ -29,6 +29,11 @@ MOVES = {
         {"autocast": "torch.amp.autocast"},
         "import os\nfrom torch.amp import autocast\nfrom torch.cuda.amp import custom_fwd  # c\n",
     ),
+    "brackets in one line": (
+        "from torch.cuda.amp import (autocast, custom_fwd)\n",
+        {"autocast": "torch.amp.autocast"},
+        "from torch.amp import autocast\nfrom torch.cuda.amp import (custom_fwd)\n",
+    ),
     "bracketed lines": (
         "from torch.cuda.amp import (  # a\n    autocast,\n    custom_fwd,  # b\n)\n",
         {"autocast": "torch.amp.autocast"},

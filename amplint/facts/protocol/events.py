@@ -34,6 +34,9 @@ from amplint.model.tree import (
 )
 from amplint.model.walks import is_none, last_name
 
+# What gives another optimizer each time.
+TAKING = frozenset({"next", "pop", "popleft"})
+
 
 @dataclass(frozen=True, slots=True)
 class Happening:
@@ -167,6 +170,9 @@ class Events:
         match method:
             case "scale":
                 yield Happening(EventKind.SCALE, scaler)
+            case "unscale_" | "step" if first is not None and _takes_another(first.value):
+                yield Happening(EventKind.FORGET, scaler)
+                yield Happening(EventKind.FORGET)
             case "unscale_" | "step" if first is not None and not first.star:
                 kind = EventKind.UNSCALE if method == "unscale_" else EventKind.STEP
                 optimizer = self.scene.place(first.value, frame)
@@ -247,6 +253,10 @@ _KINDS = {
     Handling.ZERO: EventKind.ZERO,
     Handling.SET: EventKind.FORGET,
 }
+
+
+def _takes_another(expr: Expr) -> bool:
+    return isinstance(expr, Call) and last_name(expr.func) in TAKING
 
 
 def _may_run_backward(name: str) -> bool:
