@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from amplint.facts.protocol.beside import beside, guarded_step, is_boundary_missing, next_unscale
 from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.facts.protocol.doubt import is_doubtful
-from amplint.facts.protocol.forgotten import forgotten, is_stepped_elsewhere
+from amplint.facts.protocol.elsewhere import is_done_elsewhere
+from amplint.facts.protocol.forgotten import forgotten
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
 from amplint.facts.protocol.left_out import unapplied, unended
@@ -225,7 +226,7 @@ class _Judge:
         if is_boundary_missing(self.reading, site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)
         if not any(self.reading.steps_of(EventKind.STEP, scaler=error.scaler)):
-            if is_stepped_elsewhere(self.reading, site):
+            if isinstance(error.scaler, tuple) and is_done_elsewhere(self.reading, error.scaler, "step"):
                 return None
             return self._at(DefectKind.NEVER_STEPPED, site, error, because)
         return self._at(DefectKind.MISPLACED_UPDATE, site, error, because)

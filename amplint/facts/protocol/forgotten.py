@@ -37,20 +37,6 @@ def forgotten(reading: Reading) -> Iterator[Step]:
             yield min(sites, key=lambda step: (_is_zero(reading, step), step.node.span))
 
 
-def is_stepped_elsewhere(reading: Reading, update: Step) -> bool:
-    """Whether a function that nobody is seen to call steps with the scaler of an update: some callback's work."""
-    assert isinstance(update.node, Call)
-    assert isinstance(update.node.func, Attribute)
-    name, index = last_name(update.node.func.value), reading.scene.homes[update.frame].index
-    seen = {frame.function for frame in reading.scene.frames}
-    return any(
-        isinstance(call.func, Attribute)
-        and (call.func.attr, last_name(call.func.value)) == ("step", name)
-        and index.function(call) not in seen
-        for call in index.calls
-    )
-
-
 def _is_kept_in(reading: Reading, place: Term) -> bool:
     """Whether a function makes an optimizer and keeps it to itself."""
     match place:

@@ -5,9 +5,8 @@ Knows whole functions, not paths; refuses to judge a scaler that something unsee
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from amplint.facts.program.callers import all_importers
+from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.guards import loop_around
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
@@ -16,9 +15,6 @@ from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
 from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name
 from amplint.model.walks import last_name, walk
-
-if TYPE_CHECKING:
-    from amplint.facts.gather import Facts
 
 GIVING_UP = re.compile(r"finite|nan|inf|skip|overflow|bad|valid", re.IGNORECASE)
 ENDS = (EventKind.UPDATE, EventKind.SET_SCALE)
@@ -41,7 +37,7 @@ def unapplied(reading: Reading) -> Iterator[Step]:
 
 def _is_open(reading: Reading, site: Step, scaler: Term) -> bool:
     """Whether something that is not seen may step with a scaler."""
-    is_beyond = _is_in_other_hands(reading, scaler) or _is_done_elsewhere(reading, site, scaler, "step")
+    is_beyond = _is_in_other_hands(reading, scaler) or is_done_elsewhere(reading, scaler, "step")
     return is_beyond or _may_be_done_here(reading, site)
 
 
@@ -75,7 +71,7 @@ def unended(reading: Reading) -> Iterator[Step]:
             continue
         for step in reading.steps_of(EventKind.STEP, scaler=scaler):
             is_once = loop_around(reading.scene, step) is None and _is_scaled_before(reading, step, scaler)
-            if is_once and not _is_done_elsewhere(reading, step, scaler, "update"):
+            if is_once and not is_done_elsewhere(reading, scaler, "update"):
                 yield step
                 break
 
@@ -105,31 +101,6 @@ def _is_own(reading: Reading, scaler: Term) -> bool:
             )
         case _:
             return False
-
-
-def _is_done_elsewhere(reading: Reading, step: Step, scaler: Term, method: str) -> bool:
-    """Whether a function that is not part of the reading calls a method of something that has the scaler's name.
-
-    An attribute may be used wherever its class is known, a local name in its module.
-    """
-    name, is_attribute = str(scaler[2] if scaler[0] == "attr" else scaler[1]), scaler[0] == "attr"
-    home = reading.scene.facts
-    seen = {frame.function for frame in reading.scene.frames}
-    homes = (*all_importers(home, {name}), *_bases(reading)) if is_attribute else (home,)
-    return any(
-        isinstance(call.func, Attribute)
-        and (call.func.attr, last_name(call.func.value)) == (method, name)
-        and other.index.function(call) not in seen
-        for other in homes
-        for call in other.index.calls
-    )
-
-
-def _bases(reading: Reading) -> "Iterator[Facts]":
-    """The modules of the root's class and its bases."""
-    if reading.root.klass is not None:
-        home, klass = reading.root.klass
-        yield from (facts for facts, _ in home.targets.lineage(klass))
 
 
 def _may_be_done_here(reading: Reading, step: Step) -> bool:
