@@ -22,12 +22,14 @@ class Callee:
     """The function that a call runs, and what its parameters get: expressions of the calling frame.
 
     A parameter that is not listed gets its default, one that is listed with None something unknown. module names the
-    file of the function where it is not the file of the graph's owner.
+    file of the function where it is not the file of the graph's owner. captured: what the parameters of the function
+    got that defined this one, where the callee is no longer in it.
     """
 
     function: FunctionDef | Lambda
     passed: tuple[tuple[str, Expr | None], ...] = ()
     module: str = ""
+    captured: tuple[tuple[Parameter, Expr | None], ...] = ()
 
 
 # Asked with a call step and the frames so far; the step's frame is one of them. None leaves the call a plain step.
@@ -110,10 +112,11 @@ class _Expansion:
 
 def _passed(callee: Callee, frame: int) -> tuple[Passing, ...]:
     given = dict(callee.passed)
-    return tuple(
+    own = (
         Passing(parameter, given.get(parameter.name, _constant_default(parameter)), frame)
         for parameter in callee.function.parameters
     )
+    return (*own, *(Passing(parameter, value, frame) for parameter, value in callee.captured))
 
 
 def _constant_default(parameter: Parameter) -> Expr | None:

@@ -122,6 +122,10 @@ class Terms:
     def _resolve(self, name: str, frame: int) -> Term:
         here = self.frames[frame]
         times = self._bindings(here.function).get(name, 0)
+        captured = next((p for p in here.passed if p.parameter.name == name), None) if not times else None
+        if captured is not None:
+            term = OPAQUE if captured.value is None else self.of(captured.value, captured.frame)
+            return term if is_place(term) or term[0] == "const" else ("name", name, frame)
         if times and not isinstance(here.function, Module):
             for passing in here.passed:
                 if passing.parameter.name == name and times == 1 and passing.value is not None:

@@ -2,7 +2,8 @@
 
 ## What it does
 
-Finds clips with `error_if_nonfinite=True` after `scaler.unscale_`, and `torch.autograd.set_detect_anomaly(True)` in a
+Finds clips with `error_if_nonfinite=True` after `scaler.unscale_`, a `raise` or an `assert` on a norm of theirs that is
+not finite, and `torch.autograd.set_detect_anomaly(True)` in a
 module that trains with a scaler.
 
 ## Why it matters
@@ -15,8 +16,8 @@ on the data, so such a run can die after days.
 
 ## Where it reports
 
-At the argument's call, or at the call that switches anomaly detection on. A switch that depends on a flag is left
-alone: that is how one debugs; and so is a clip whose function catches the exception and goes on.
+At the argument's call, at the `raise` or the `assert`, or at the call that switches anomaly detection on. A switch that
+depends on a flag is left alone: that is how one debugs; and so is a function that catches the exception and goes on.
 
 ## Example
 
@@ -28,7 +29,7 @@ scaler.step(optimizer)
 
 ## Fix
 
-Removes `error_if_nonfinite=True`.
+Removes `error_if_nonfinite=True`. The other forms are for the program to decide.
 
 ## Fix safety
 
@@ -43,6 +44,7 @@ Unsafe: somebody asked for the exception. Without it `step` skips such a batch, 
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.raised_norms import raised_norms
 from amplint.facts.protocol.scaler_steps import raising_clips
 from amplint.model.edit import Applicability, DeleteArgument, Fix, FixKind
 from amplint.model.finding import Finding, Note, Severity
@@ -70,6 +72,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = "the clip raises on an overflow, which the scaler would have skipped"
         notes = (Note(clip.unscale.span, "unscaled here; infs are recorded for the step"),)
         yield RULE.finding(clip.home, clip.call, message, notes=notes, fix=fix)
+    for raised in raised_norms(facts.protocol):
+        notes = (Note(raised.unscale.span, "unscaled here; infs are recorded for the step"),)
+        message = "this raises on an overflow, which the scaler would have skipped"
+        yield RULE.finding(raised.home, raised.place, message, notes=notes)
     if any(reading.scene.homes[0] is facts and reading.roles.scalers for reading in facts.protocol):
         for call in facts.index.calls:
             if facts.names.canonical(call.func) in ANOMALY and _is_always_on(facts, call):

@@ -16,7 +16,7 @@ small run).
 At the backward, or at the call that hands the loss to a wrapper which runs it backward, with the test that the step
 waits for as a note. Only where the mean is known: a torch loss with its default reduction, a criterion object of one,
 `.mean()`, or a function in sight that returns such. A division, an inverse factor, `reduction="sum"` or a weight of its
-own is taken to be right.
+own is taken to be right; a division by the number of processes alone is none.
 
 ## Example
 
@@ -46,6 +46,7 @@ Unsafe: a tuned run may live on the mistake.
 from collections.abc import Iterator
 
 from amplint.facts.accumulation.groups import Group, plain
+from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.gather import Facts
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.spelling import operand, spelled
@@ -69,13 +70,19 @@ def check(facts: Facts) -> Iterator[Finding]:
     undivided = [
         group
         for group, trace in facts.accumulation.traced()
-        if trace.is_mean and not (trace.divisions or trace.is_weighted or trace.is_summed)
+        if trace.is_mean and not (_is_divided(group, trace) or trace.is_weighted or trace.is_summed)
     ]
     for place, group in enumerate(undivided):
         if not any(_is_one_loss(other, group) for other in undivided[:place]):
             yield _finding(
                 group, [other for other in undivided[place:] if other is group or _is_one_loss(group, other)]
             )
+
+
+def _is_divided(group: Group, trace: LossTrace) -> bool:
+    """Whether a loss is divided by what may be the length of its group."""
+    period = spelled(group.period)
+    return any(not each.is_by_processes or spelled(each.divisor) == period for each in trace.divisions)
 
 
 def _is_one_loss(group: Group, other: Group) -> bool:

@@ -2,7 +2,8 @@
 
 ## What it does
 
-Finds `zero_grad` outside the test that lets the optimizer step at group boundaries only.
+Finds `zero_grad` outside the test that lets the optimizer step at group boundaries only, and in a loop over the
+micro-batches of a group whose step stands behind the loop.
 
 ## Why it matters
 
@@ -39,6 +40,7 @@ Unsafe: it makes the effective batch larger, as was meant.
 
 from collections.abc import Iterator
 
+from amplint.facts.accumulation.zeroed import zeroed_turns
 from amplint.facts.gather import Facts
 from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import EventKind
@@ -62,7 +64,7 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report zero_grad calls that do not wait for the end of a group."""
-    for defect in facts.defects.of(DefectKind.MICRO_ZERO):
+    for defect in (*facts.defects.of(DefectKind.MICRO_ZERO), *zeroed_turns(facts)):
         message = "gradients are zeroed for every micro-batch, but the optimizer steps once for a group"
         yield report(RULE, defect, message, missed="stepped only here", fix=_fix(defect))
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from amplint.facts.accumulation.accelerate_groups import AccelerateGroups
 from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.program.spelling import spelled
-from amplint.facts.protocol.guards import Guard, Guards, common_loop
+from amplint.facts.protocol.guards import Guard, Guards, common_loop, ways_up
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.boundaries import Boundary, BoundaryKind
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, Call, Constant, Expr, For, Name, Slice, Subscript, While
+from amplint.model.tree import Attribute, Call, Constant, Expr, For, Name, Slice, Stmt, Subscript, Try, While, With
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _groups(reading: Reading) -> Iterator[Group]:
         if _is_used_at_once(reading, guards, backward, steps):
             continue
         made = _made(reading, backward, loss)
-        for step in steps:
+        for step in (each for each in steps if _may_serve(reading, backward, loss, each)):
             found = _waiting(reading, guards, backward, step, made) or _behind(reading, backward, step, made)
             if found is not None:
                 yield found
@@ -140,17 +140,34 @@ def plain(loss: Expr) -> Expr:
 
 def _is_used_at_once(reading: Reading, guards: Guards, backward: Step, steps: list[Step]) -> bool:
     """Whether some step follows the backward, under no other test: another optimizer's step may wait for turns."""
-    index = reading.scene.homes[backward.frame].index
-    statement = index.statement(backward.node)
-    _, block = index.block(statement)
-    later = block[block.index(statement) + 1 :]
     own = {id(guard.test) for guard in guards.of(backward)}
-    return any(
-        step.frame == backward.frame
-        and index.statement(step.node) in later
-        and all(id(guard.test) in own for guard in guards.of(step))
+    free = {
+        (way.frame, reading.scene.homes[way.frame].index.statement(way.node))
         for step in steps
-    )
+        if all(id(guard.test) in own for guard in guards.of(step))
+        for way in ways_up(reading.scene, step)
+    }
+    return any((way.frame, later) in free for way in ways_up(reading.scene, backward) for later in _later(reading, way))
+
+
+def _may_serve(reading: Reading, backward: Step, loss: Expr, step: Step) -> bool:
+    """Whether a step may be that of a backward: not where another scaler makes it than the one that scales the loss."""
+    if plain(loss) is loss:
+        return True
+    assert isinstance(loss, Call)
+    assert isinstance(loss.func, Attribute)
+    scaler = reading.scene.place(loss.func.value, backward.frame)
+    return any(happening.scaler in (None, scaler) for happening in reading.events.of(step))
+
+
+def _later(reading: Reading, step: Step) -> Iterator[Stmt]:
+    """The statements that surely follow a step: in its block, and behind a `with` or a `try` that the step is in."""
+    index = reading.scene.homes[step.frame].index
+    statement, holder = index.statement(step.node), None
+    while holder is None or isinstance(holder, With | Try):
+        statement = statement if holder is None else holder
+        holder, block = index.block(statement)
+        yield from block[block.index(statement) + 1 :]
 
 
 def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, made: tuple[Expr, Step]) -> Group | None:

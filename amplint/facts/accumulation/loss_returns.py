@@ -26,11 +26,14 @@ from amplint.model.tree import (
     Tuple,
     Unary,
 )
+from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 DEEPEST = 12
+# What programs call the number of their processes.
+PROCESSES = frozenset({"world_size", "get_world_size", "worldsize", "num_processes", "nprocs", "n_gpus", "num_gpus"})
 TORCH_LOSSES = ("torch.nn.functional.", "torch.nn.")
 KEEPING = frozenset({"float", "squeeze", "contiguous", "to", "double"})
 
@@ -42,6 +45,15 @@ class Division:
     divisor: Expr
     node: Node
     later: "tuple[Division, ...]" = ()
+
+    @property
+    def is_by_processes(self) -> bool:
+        """Whether the divisor is surely the number of processes alone, which is no group's length."""
+        divisor = self.divisor
+        if isinstance(divisor, Call) and last_name(divisor.func) in ("float", "int") and divisor.args:
+            divisor = divisor.args[0].value
+        named = divisor.func if isinstance(divisor, Call) else divisor
+        return isinstance(named, Name | Attribute) and last_name(named).lower().lstrip("_") in PROCESSES
 
 
 Later = tuple[Division, ...]
@@ -101,15 +113,22 @@ class LossParts:
 
 
 class ReturnedLoss:
-    """Reads the returns of functions into the parts of a loss; later are the divisions of what they return."""
+    """Reads the returns of functions into the parts of a loss; later are the divisions of what they return.
 
-    def __init__(self, parts: LossParts, later: Later = ()) -> None:
+    passed collects the parameters of the first function that are parts of the loss, with the divisions of each.
+    """
+
+    def __init__(self, parts: LossParts, later: Later = (), known: frozenset[str] = frozenset()) -> None:
         self._parts = parts
         self._later = later
+        self._known = known
+        self._first: FunctionDef | None = None
         self._seen: set[int] = set()
+        self.passed: list[tuple[str, Later]] = []
 
     def of(self, home: "Facts", function: FunctionDef, place: int | None = None, depth: int = DEEPEST) -> None:
         """Read a function that returns the loss, alone or (place) as that element of a tuple."""
+        self._first = function
         self._of(home, function, place, depth, self._later)
 
     def _of(self, home: "Facts", function: FunctionDef, place: int | None, depth: int, later: Later) -> None:
@@ -146,7 +165,9 @@ class ReturnedLoss:
 
     def _name(self, home: "Facts", name: Name, depth: int, later: Later) -> None:
         for binding in home.names.lookup(name.id, name):
-            if binding.value is None:
+            if binding.kind == "parameter" and binding.scope is self._first and name.id in self._known:
+                self.passed.append((name.id, later))
+            elif binding.value is None:
                 self._parts.is_weighted = True
             else:
                 self._follow(home, binding.value, depth, later)

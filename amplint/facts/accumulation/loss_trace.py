@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
+from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import method
 from amplint.facts.program.origins import Origins, returns
 from amplint.facts.program.spelling import spelled
@@ -22,6 +23,7 @@ from amplint.model.tree import (
     Await,
     Binary,
     Call,
+    ClassDef,
     Constant,
     Expr,
     FunctionDef,
@@ -175,7 +177,7 @@ class LossTrace(LossParts):
         opened = self._opened(call, frame)
         if opened is None:
             for home, function in self._callees(call, frame):
-                ReturnedLoss(self, later).of(home, function, number)
+                self._unopened(home, function, call, frame, later, number)
             return
         entered = self.reading.scene.frames[opened].function
         for value in returns(entered) if isinstance(entered, FunctionDef) else ():
@@ -183,6 +185,16 @@ class LossTrace(LossParts):
                 self._follow(value, opened, later)
             elif isinstance(value, Tuple | List) and number < len(value.elts):
                 self._follow(value.elts[number], opened, later)
+
+    def _unopened(
+        self, home: "Facts", function: FunctionDef, call: Call, frame: int, later: Later, number: int | None
+    ) -> None:
+        """What a function returns that is not part of the graph, and what it makes of the losses that it is given."""
+        given = bind(function, call, has_self=isinstance(home.index.parents.get(function), ClassDef))
+        read = ReturnedLoss(self, later, frozenset(name for name, value in given.items() if value is not None))
+        read.of(home, function, number)
+        for name, divisions in read.passed:
+            self._follow(given[name], frame, divisions)
 
     def _opened(self, call: Call, frame: int) -> int | None:
         frames = self.reading.scene.frames

@@ -6,6 +6,7 @@ Unknown callees stay unknown. Generators are not followed, for their body does n
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bound_functions import BoundFunction, bound_function
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import base_names, method
 from amplint.facts.program.escapes import keeps
@@ -13,20 +14,22 @@ from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee
 from amplint.knowledge.training_api import SCALER_CLASSES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node
-from amplint.model.walks import walk
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Raise
+from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 MOST_HOPS = 4
+NOT_THERE = "NotImplementedError"
 
 
 class Callees:
     """Finds callees in the frames of one graph. klass is the class that the root's self is an instance of.
 
     homes remembers the module of every function that was found, harmless the calls (with their frame) of functions that
-    are seen, have nothing to do with a training step, and hand nothing on that they are given.
+    are seen, have nothing to do with a training step, and hand nothing on that they are given; abstract those of
+    methods that only subclasses have a body for.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class Callees:
         self._is_wanted = is_wanted
         self.homes: dict[Owner, Facts] = {}
         self.harmless: set[tuple[int, int]] = set()
+        self.abstract: set[tuple[int, int]] = set()
         # The last frames that were asked about, for they seldom change from call to call.
         self._frames: tuple[Frame, ...] = ()
         self._homes: tuple[Facts, ...] = ()
@@ -49,9 +53,15 @@ class Callees:
         if not isinstance(step.node, Call):
             return None
         found = self._find(step.node, step.frame, frames, MOST_HOPS)
+        bound = self._bound(step, frames) if found is None else None
+        if bound is not None:
+            found = bound.home, bound.function, None
         if found is None:
             return None
         home, function, me = found
+        if is_abstract(function):
+            self.abstract.add((id(step.node), step.frame))
+            return None
         if not self._is_wanted(home, function):
             if keeps(home, function, step.node, has_self=me is not None):
                 self.harmless.add((id(step.node), step.frame))
@@ -59,11 +69,19 @@ class Callees:
         if home.index.is_generator(function):
             return None
         self.homes[function] = home
-        passed = bind(function, step.node, has_self=me is not None)
+        call = step.node if bound is None else bound.called(step.node)
+        passed = bind(function, call, has_self=me is not None)
         if me is not None and function.parameters:
             passed[function.parameters[0].name] = me
         module = "" if home is self._facts else home.path
-        return Callee(function, tuple(passed.items()), module)
+        return Callee(function, tuple(passed.items()), module, () if bound is None else bound.captured)
+
+    def _bound(self, step: Step, frames: tuple[Frame, ...]) -> BoundFunction | None:
+        """The function that a partial or a maker gave to the name that a call calls."""
+        home = self.home(frames, step.frame)
+        return (
+            bound_function(home, step.node.func, frames[step.frame].function) if isinstance(step.node, Call) else None
+        )
 
     def function(self, call: Call, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, FunctionDef] | None":
         """The function in sight that a call of some frame runs, whether or not it is wanted in the graph."""
@@ -167,6 +185,15 @@ def _named(home: "Facts", func: Node) -> "tuple[Facts, FunctionDef] | None":
     if found is None or not isinstance(found[1], FunctionDef):
         return None
     return found[0], found[1]
+
+
+def is_abstract(function: FunctionDef) -> bool:
+    """Whether a method is there to be overridden: marked so, or raising NotImplementedError."""
+    if any(last_name(decorator) == "abstractmethod" for decorator in function.decorators):
+        return True
+    last = function.body[-1] if function.body else None
+    raised = last.exc if isinstance(last, Raise) else None
+    return raised is not None and last_name(raised.func if isinstance(raised, Call) else raised) == NOT_THERE
 
 
 def _is_self(function: Owner, name: str) -> bool:

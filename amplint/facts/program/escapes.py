@@ -18,6 +18,21 @@ KEEPING = frozenset({"state_dict", "load_state_dict", "save", "load", "save_chec
 TELLING = frozenset({"append", "add", "info", "debug", "log", "register", "watch", "format", "add_scalar"})
 HARMLESS_METHODS = KEEPING | TELLING | {"save_model", "load_model"}
 TOUCHING = ("step", "backward", "optim", "update", "scal", "grad", "clip", "train", "apply")
+# Methods without a body whose bodies surely leave the step to others.
+PREPARING = (
+    "loss",
+    "forward",
+    "predict",
+    "criterion",
+    "compute",
+    "eval",
+    "valid",
+    "log",
+    "save",
+    "load",
+    "data",
+    "build",
+)
 DEEPEST = 3
 
 
@@ -28,6 +43,15 @@ def is_harmless(home: "Facts", call: Call) -> bool:
         return True
     canonical = home.names.canonical(call.func)
     return canonical is not None and canonical.startswith("torch.") and "optim" not in canonical
+
+
+def is_touching(method: str, is_abstract: bool) -> bool:
+    """Whether a method of something unseen may serve what its object holds, by its name.
+
+    Of one that a subclass has to write nothing is known but its name: it may be the whole step.
+    """
+    is_named_so = any(part in method for part in TOUCHING)
+    return is_named_so or (is_abstract and not any(part in method for part in PREPARING))
 
 
 def keeps(home: "Facts", function: FunctionDef, call: Call, has_self: bool, depth: int = DEEPEST) -> bool:

@@ -42,7 +42,10 @@ def is_boundary_missing(reading: Reading, step: Step) -> bool:
     """
     own = {id(guard.test) for guard, _ in reading.guards.boundaries(step)}
     around = loop_around(reading.scene, step)
+    scalers = {happening.scaler for happening in reading.events.of(step)}
     for other in reading.steps_of(EventKind.STEP):
+        if scalers.isdisjoint(happening.scaler for happening in reading.events.of(other)):
+            continue
         if around is None or common_loop(reading.scene, step, other) is not around:
             continue
         asked = [guard for guard, _ in reading.guards.boundaries(other)]

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bound_functions import bound_function
 from amplint.knowledge.training_api import CLIP_NAMES
-from amplint.model.tree import Attribute, Call, ClassDef, FunctionDef, Module, Node
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Module, Node
 from amplint.model.walks import last_name, own_nodes
 
 if TYPE_CHECKING:
@@ -57,9 +58,17 @@ class Concerns:
             if target is not None and isinstance(target[1], FunctionDef):
                 if target[0].concerns.has(target[1], depth - 1):
                     return True
-            elif target is None and ("scaler" in last_name(node.func) or _hands_on_a_loss(node, canonical)):
+            elif target is None and (
+                "scaler" in last_name(node.func)
+                or _hands_on_a_loss(node, canonical)
+                or self._is_bound_to_one(node.func, function, depth)
+            ):
                 return True
         return False
+
+    def _is_bound_to_one(self, func: Expr, owner: FunctionDef | Module, depth: int) -> bool:
+        bound = bound_function(self.facts, func, owner)
+        return bound is not None and bound.home.concerns.has(bound.function, depth - 1)
 
     @cached_property
     def _method_names(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
-from amplint.knowledge.protocol import EventKind
+from amplint.knowledge.protocol import EventKind, Reason
 from amplint.knowledge.state import Error
 from amplint.model.tree import Node
 
@@ -58,3 +58,20 @@ class Defect:
     def place(self) -> Node:
         """The expression at which the defect stands."""
         return self.site.node
+
+
+def unexplained(found: list[Defect]) -> list[Defect]:
+    """Without what an unscale_ that came too early explains: the right one behind it, and the clip between them."""
+    early = {defect.site for defect in found if defect.kind is DefectKind.MICRO_UNSCALE}
+    return [defect for defect in found if not any(_follows_from(defect, site) for site in early)]
+
+
+def _follows_from(defect: Defect, early: Step) -> bool:
+    match defect.kind:
+        case DefectKind.REPEATED_UNSCALE:
+            return (EventKind.UNSCALE, early) in defect.because
+        case DefectKind.CLIP_OUTSIDE:
+            is_early = defect.error is not None and defect.error.reason is Reason.CLIP_BEFORE_BACKWARD
+            return is_early and defect.site.frame == early.frame and defect.place.span > early.node.span
+        case _:
+            return False

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amplint.facts.protocol.beside import beside, guarded_step, is_boundary_missing, next_unscale
-from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.facts.protocol.defect import Defect, DefectKind, unexplained
 from amplint.facts.protocol.doubt import is_doubtful
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.forgotten import forgotten
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
-from amplint.facts.protocol.left_out import unapplied, unended
+from amplint.facts.protocol.left_out import premature, unapplied, unended
 from amplint.facts.protocol.reader import Misstep
 from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.told import is_told, is_waited_for
@@ -69,12 +69,10 @@ class _Judge:
             if misstep.error.reason in EXPLAINING
             for reason in CONSEQUENCES[misstep.error.reason].moot - EXPLAINING
         }
-        for misstep in self.reading.missteps:
-            if (misstep.error.optimizer, misstep.error.reason) in moot or is_doubtful(self.reading, misstep):
-                continue
-            found = self._defect(misstep)
-            if found is not None:
-                yield found
+        missteps = (m for m in self.reading.missteps if (m.error.optimizer, m.error.reason) not in moot)
+        found = [self._defect(misstep) for misstep in missteps if not is_doubtful(self.reading, misstep)]
+        found += [self._at(DefectKind.MICRO_UNSCALE, *early, ()) for early in premature(self.reading)]
+        yield from unexplained([defect for defect in found if defect is not None])
         yield from self._dropped()
         yield from self._beside_chosen()
         yield from self._scaled_twice()

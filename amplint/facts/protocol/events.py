@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from amplint.facts.program.escapes import TOUCHING, is_harmless
+from amplint.facts.program.escapes import TOUCHING, is_harmless, is_touching
 from amplint.facts.protocol.bound import is_bound_to
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.protocol.owners import Owners, is_part
@@ -210,8 +210,19 @@ class Events:
             yield Happening(None, loss=first.value)
         elif isinstance(call.func, Attribute) and (first is None or _is_gradient_argument(first)):
             yield Happening(None, loss=call.func.value)
+        elif isinstance(call.func, Attribute) and first is not None and self._is_scaled(first.value, frame):
+            # A gradient given by hand takes the place of the loss.
+            yield Happening(None, loss=first.value)
         else:
             yield Happening(EventKind.FORGET)
+
+    def _is_scaled(self, expr: Expr, frame: int) -> bool:
+        """Whether an expression is what a scaler of the scene scales."""
+        match expr:
+            case Call(func=Attribute(attr="scale", value=scaler), args=(_, *_)):
+                return self.scene.place(scaler, frame) in self.roles.scalers
+            case _:
+                return False
 
     def is_clip(self, call: Call, frame: int) -> bool:
         """Whether a call clips the gradients of parameters that it is given."""
@@ -232,7 +243,8 @@ class Events:
         if (id(call), frame) in self.scene.callees.harmless or is_harmless(self.scene.homes[frame], call):
             return
         given = [self.scene.place(a.value, frame) for a in call.args if not isinstance(a.value, Lambda)]
-        if isinstance(call.func, Attribute) and any(part in call.func.attr for part in TOUCHING):
+        is_abstract = (id(call), frame) in self.scene.callees.abstract
+        if isinstance(call.func, Attribute) and is_touching(call.func.attr, is_abstract):
             given.append(self.scene.place(call.func.value, frame))
         for place in given:
             if not is_known_place(place):

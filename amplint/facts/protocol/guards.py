@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from amplint.facts.program.branches import leaves
+from amplint.facts.program.callees import is_abstract
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
+from amplint.flow.terms import sole_return
 from amplint.model.tree import (
+    Call,
     Compare,
     Comprehension,
     Constant,
@@ -102,7 +105,13 @@ class Guards:
         return test, frame
 
     def value(self, expr: Expr, frame: int) -> Expr | None:
-        """What a name of a frame was assigned, where it was assigned once in its function or one around it."""
+        """What a name of a frame was assigned, where it was assigned once in its function or one around it.
+
+        A call stands for what its function always returns: `if self.is_boundary():`.
+        """
+        if isinstance(expr, Call):
+            called = self.scene.callees.function(expr, frame, self.scene.frames)
+            return sole_return(called[1]) if called is not None and not is_abstract(called[1]) else None
         if not isinstance(expr, Name):
             return None
         home = self.scene.homes[frame]

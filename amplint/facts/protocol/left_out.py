@@ -1,4 +1,4 @@
-"""Rounds of a scaler that lack a part on every path: no step of any optimizer, or no update behind the step.
+"""Rounds of a scaler that lack a part on every path: no step of any optimizer, no update behind it, no scale before.
 
 Knows whole functions, not paths; refuses to judge a scaler that something unseen is given, or may serve by its name.
 """
@@ -13,6 +13,7 @@ from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
+from amplint.knowledge.state import Error
 from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name
 from amplint.model.walks import last_name, walk
 
@@ -74,6 +75,15 @@ def unended(reading: Reading) -> Iterator[Step]:
             if is_once and not is_done_elsewhere(reading, scaler, "update"):
                 yield step
                 break
+
+
+def premature(reading: Reading) -> "Iterator[tuple[Step, Error]]":
+    """The unscale_ that no path reaches with a scale, above the first scaled loss of its function."""
+    for site, misstep in reading.reader.unset.items():
+        scaled = reading.steps_of(EventKind.SCALE, scaler=misstep.error.scaler)
+        is_above = any(step.frame == site.frame and step.node.span > site.node.span for step in scaled)
+        if is_above and site not in reading.reader.unscaled:
+            yield site, misstep.error
 
 
 def _is_scaled_before(reading: Reading, later: Step, scaler: Term) -> bool:

@@ -5,9 +5,11 @@ Knows nothing of the order of events. What comes out of a collection may be a sc
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from amplint.facts.program.index import Index
 from amplint.facts.program.names import Binding
+from amplint.facts.program.origins import returns
 from amplint.facts.protocol.carriers import Carriers
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.standing import Share, Standing
@@ -39,6 +41,9 @@ from amplint.model.tree import (
     Unary,
 )
 from amplint.model.walks import last_name, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
 
 Scalers = frozenset[Term]
 Shares = frozenset[Share]
@@ -147,16 +152,16 @@ class Losses:
     def _hold_gradients(self, bindings: Iterable[Binding], frame: int) -> bool:
         """Whether a `.grad` went into a value: it may carry the scale of the backward that left it there."""
         home = self.scene.homes[frame]
-        stack = [node for binding in bindings for node in _given(home.index, binding)]
+        stack = [(home, node) for binding in bindings for node in _given(home.index, binding)]
         seen: set[int] = set()
         while stack:
-            for node in walk(stack.pop()):
+            here, root = stack.pop()
+            for node in walk(root):
                 if isinstance(node, Attribute) and node.attr == "grad":
                     return True
-                for binding in home.names.lookup(node.id, node) if isinstance(node, Name) else ():
-                    if id(binding.node) not in seen and isinstance(binding.scope, FunctionDef | Comprehension):
-                        seen.add(id(binding.node))
-                        stack.extend(_given(home.index, binding))
+                new = [pair for pair in _comes_from(here, node) if id(pair[1]) not in seen]
+                seen.update(id(given) for _, given in new)
+                stack.extend(new)
         return False
 
     def assigned(self, step: Step, here: Standing) -> Standing:
@@ -255,6 +260,19 @@ def _may_scale(value: Node) -> bool:
     callees = (node.func for node in walk(value) if isinstance(node, Call))
     names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
     return any("scale" in name.lower() for name in names)
+
+
+def _comes_from(home: "Facts", node: Node) -> "Iterator[tuple[Facts, Node]]":
+    """What a local name was given, and what a function in sight returns to a call."""
+    match node:
+        case Name():
+            for binding in home.names.lookup(node.id, node):
+                if isinstance(binding.scope, FunctionDef | Comprehension):
+                    yield from ((home, given) for given in _given(home.index, binding))
+        case Call() if (callee := home.targets.function(node)) is not None:
+            yield from ((callee[0], value) for value in returns(callee[1]))
+        case _:
+            pass
 
 
 def _given(index: Index, binding: Binding) -> Iterator[Node]:

@@ -49,7 +49,8 @@ class Reader(Client[Standing]):
     """The protocol over one scene. missteps collects the errors, each once for a site and what explains it.
 
     met tells which gradients a step may find, dropped which zero_grad threw away gradients on the way to a later step;
-    updated are the calls of unscale_ whose gradients an update met, applied those whose gradients a step used.
+    updated are the calls of unscale_ whose gradients an update met, applied those whose gradients a step used; unset
+    those at which no loss was scaled yet on some path, unscaled those that some path gets through.
     scaled_before tells of a call of scale whether what it scales carried that scale already, on some paths or on all.
     """
 
@@ -66,6 +67,8 @@ class Reader(Client[Standing]):
         self.updated: dict[Step, Term] = {}
         self.applied: set[Hashable] = set()
         self.scaled_before: dict[Step, set[bool]] = {}
+        self.unset: dict[Step, Misstep] = {}
+        self.unscaled: set[Step] = set()
         self.missteps: dict[tuple[Reason, Step, Hashable], Misstep] = {}
         self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
         self._elements = frozenset(place for place, role in roles.optimizers.items() if role.is_element)
@@ -198,7 +201,11 @@ class Reader(Client[Standing]):
         for error in errors:
             if error.reason not in SILENT:
                 self._remember(Misstep(error, here.protocol), step)
+            elif event.kind is EventKind.UNSCALE:
+                self.unset.setdefault(step, Misstep(error, here.protocol))
         if not any(error.is_crash for error in errors):
+            if event.kind is EventKind.UNSCALE:
+                self.unscaled.add(step)
             is_backward = event.kind in (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
             yield Standing(after, here.scaled, NO_RESULTS if is_backward else here.results, here.turns)
 

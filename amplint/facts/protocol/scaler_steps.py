@@ -77,8 +77,8 @@ def raising_clips(readings: "tuple[Reading, ...]") -> Iterator[RaisingClip]:
             call = step.node
             if not isinstance(call, Call) or call in seen or not any(map(_raises, call.args)):
                 continue
-            before = _unscale_before(reading, step)
-            if before is not None and not _is_caught(reading.scene.homes[step.frame], call):
+            before = unscale_before(reading, step)
+            if before is not None and not is_caught(reading.scene.homes[step.frame], call):
                 seen.add(call)
                 yield RaisingClip(reading.scene.homes[step.frame], call, before)
 
@@ -112,7 +112,7 @@ def _raises(argument: Argument) -> bool:
     )
 
 
-def _is_caught(home: "Facts", call: Call) -> bool:
+def is_caught(home: "Facts", call: Node) -> bool:
     """Whether the function itself catches what a clip raises, so that the run goes on without the step."""
     child: Node = call
     for outer in home.index.ancestors(call):
@@ -133,7 +133,7 @@ def _catches(home: "Facts", handler: ExceptHandler) -> bool:
     return given is None or any(home.names.canonical(each) in _OF_A_CLIP for each in classes)
 
 
-def _unscale_before(reading: Reading, clip: Step) -> Call | None:
+def unscale_before(reading: Reading, clip: Step) -> Call | None:
     """An unscale_ that certainly came first: it stands before the clip in the same block, or in one around it."""
     index = reading.scene.homes[clip.frame].index
     statement = index.statement(clip.node)

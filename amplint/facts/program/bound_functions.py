@@ -1,0 +1,80 @@
+"""Which function a local name runs that a partial made, or another function that returns it from inside itself.
+
+Knows names that are assigned once; refuses to follow a name whose arguments mean something else at its call.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplint.facts.program.callers import bind
+from amplint.flow.terms import bindings, sole_return
+from amplint.model.tree import Argument, Call, Expr, FunctionDef, Module, Name, Node, Parameter
+from amplint.model.walks import walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundFunction:
+    """A function, the arguments that a partial gives it, and what the parameters of its maker got."""
+
+    home: "Facts"
+    function: FunctionDef
+    given: tuple[Argument, ...] = ()
+    captured: tuple[tuple[Parameter, Expr | None], ...] = ()
+
+    def called(self, call: Call) -> Call:
+        """The call with the arguments of the partial put in front of its own."""
+        if not self.given:
+            return call
+        own = {argument.name for argument in call.args if argument.name is not None}
+        placed = [a for a in self.given if a.name is None]
+        named = [a for a in self.given if a.name is not None and a.name not in own]
+        return Call(call.span, call.func, (*placed, *call.args, *named))
+
+
+def bound_function(home: "Facts", func: Node, owner: Node) -> BoundFunction | None:
+    """The function that a name of some owner (a function, or the module) runs, where it was bound so."""
+    if not isinstance(func, Name):
+        return None
+    found = home.names.lookup(func.id, func)
+    made = found[0].value if len(found) == 1 else None
+    if not isinstance(made, Call) or not _means_the_same(made, found[0].scope, owner):
+        return None
+    if home.names.canonical(made.func) == "functools.partial":
+        target = _named(home, made.args[0].value) if made.args else None
+        is_plain = not any(argument.star for argument in made.args)
+        return BoundFunction(*target, given=made.args[1:]) if target is not None and is_plain else None
+    maker = _named(home, made.func)
+    return _closure(*maker, made) if maker is not None else None
+
+
+def _closure(home: "Facts", maker: FunctionDef, made: Call) -> BoundFunction | None:
+    """The function that a function defines, and returns from its only return."""
+    returned = sole_return(maker)
+    if not isinstance(returned, Name):
+        return None
+    found = home.names.lookup(returned.id, returned)
+    inner = found[0].node if len(found) == 1 and found[0].scope is maker else None
+    if not isinstance(inner, FunctionDef):
+        return None
+    own, given = bindings(inner), bind(maker, made)
+    captured = ((p, given.get(p.name)) for p in maker.parameters if p.name not in own)
+    return BoundFunction(home, inner, captured=tuple(captured))
+
+
+def _means_the_same(made: Call, scope: Node, owner: Node) -> bool:
+    """Whether the arguments of a call mean the same in an owner as where the call stands."""
+    if scope is owner:
+        return True
+    if not isinstance(scope, Module) or not isinstance(owner, FunctionDef):
+        return False
+    names = {node.id for argument in made.args for node in walk(argument.value) if isinstance(node, Name)}
+    return names.isdisjoint(bindings(owner))
+
+
+def _named(home: "Facts", func: Node) -> "tuple[Facts, FunctionDef] | None":
+    name = home.names.canonical(func)
+    found = home.definition(name) if name is not None else None
+    return (found[0], found[1]) if found is not None and isinstance(found[1], FunctionDef) else None
