@@ -28,7 +28,8 @@ for images, labels in loader:
 
 ## Fix
 
-Inserts `scaler.update()` behind the last step of the iteration, where the function has no update yet.
+Inserts `scaler.update()` behind the last step of the iteration, and behind the loop of a step of several optimizers,
+where the function has no update yet.
 
 ## Fix safety
 
@@ -44,13 +45,12 @@ from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
 from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.facts.protocol.roots import goes_through_optimizers
 from amplint.knowledge.protocol import EventKind
-from amplint.model.edit import Applicability, Fix
+from amplint.model.edit import Applicability, Fix, InsertAfter
 from amplint.model.finding import Finding, Severity
-from amplint.rules.protocol_repairs import (
-    insert_after,
-    is_sole,
-)
+from amplint.model.tree import For
+from amplint.rules.protocol_repairs import insert_after, is_sole, repair, statement_of
 from amplint.rules.protocol_report import report, scaler_code, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -75,12 +75,18 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _fix(defect: Defect, scaler: str) -> Fix | None:
-    """The update goes behind the last step of the function."""
+    """The update goes behind the last step of the function, and behind a loop over optimizers."""
     steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
     updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
     if not steps or updates or not scaler:
         return None
     last = max(steps, key=lambda step: step.node.span)
     applicability = Applicability.SAFE if len(steps) == 1 and is_sole(defect) else Applicability.UNSAFE
-    title = f"insert `{scaler}.update()` behind line {last.node.span.end_line}"
-    return insert_after(defect, last, f"{scaler}.update()", title, applicability)
+    code = f"{scaler}.update()"
+    title = f"insert `{code}` behind line {last.node.span.end_line}"
+    loop = next(iter(defect.home.index.loops(last.node)), None) if statement_of(defect, last) is not None else None
+    if isinstance(loop, For) and goes_through_optimizers(loop):
+        # One update serves the steps of all turns.
+        title = f"insert `{code}` behind line {loop.span.end_line}"
+        return repair(title, Applicability.UNSAFE, InsertAfter(loop.span, code))
+    return insert_after(defect, last, code, title, applicability)

@@ -27,7 +27,8 @@ for i, (images, labels) in enumerate(loader):
 
 ## Fix
 
-Moves the update behind the step. None where several optimizers wait, each for its own group.
+Moves the update behind the step, or deletes it where another stands there. None where several optimizers wait, each for
+its own group.
 
 ## Fix safety
 
@@ -45,9 +46,7 @@ from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Severity
-from amplint.rules.protocol_repairs import (
-    move_after,
-)
+from amplint.rules.protocol_repairs import delete, move_after
 from amplint.rules.protocol_report import report, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -73,4 +72,9 @@ def _fix(defect: Defect) -> Fix | None:
     if defect.error is None:  # Some of several optimizers wait: there is no place that is right for all of them.
         return None
     steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
-    return move_after(defect, defect.site, steps[0], Applicability.UNSAFE) if len(steps) == 1 else None
+    if len(steps) != 1:
+        return None
+    updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
+    if any(update != defect.site and update.node.span > steps[0].node.span for update in updates):
+        return delete(defect, defect.site, "delete this update: another follows the step", Applicability.UNSAFE)
+    return move_after(defect, defect.site, steps[0], Applicability.UNSAFE)
