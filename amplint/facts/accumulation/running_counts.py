@@ -64,12 +64,13 @@ def _is_never_reset(group: Group, home: "Facts", counter: Attribute) -> bool:
 
 
 def _is_part_of_init(facts: "Facts", method: FunctionDef) -> bool:
-    """Whether the constructor alone calls a method of its own."""
+    """Whether the constructor alone calls a method, its own or that of a base that is not seen here."""
     index = facts.index
     calls = [call for call in facts.targets.named(method.name) if isinstance(call.func, Attribute)]
     callers = [index.function(call) for call in calls]
-    return bool(calls) and all(
-        isinstance(caller, FunctionDef) and caller.name == "__init__" and index.klass(call) is index.klass(method)
+    klass = index.klass(method)
+    return (bool(calls) or (klass is not None and bool(klass.bases))) and all(
+        isinstance(caller, FunctionDef) and caller.name == "__init__" and index.klass(call) is klass
         for caller, call in zip(callers, calls, strict=True)
     )
 

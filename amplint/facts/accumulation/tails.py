@@ -72,7 +72,7 @@ def _tail(group: Group, test: Expr, home: "Facts") -> Tail | None:
     if skips_the_rest(group):
         return None
     is_kept = is_kept_on_self(group, home)
-    begins_anew = not is_kept and (is_kept is False or _starts_anew(group))
+    begins_anew = not is_kept and (is_kept is False or _starts_anew(group, home))
     if group.boundary.has_last or (begins_anew and _has_tail_step(group)):
         return Tail(TailFault.MISWEIGHTED, test, home) if _is_divided(group) else None
     if begins_anew:
@@ -102,12 +102,12 @@ def _is_divided(group: Group) -> bool:
     return any(is_divided_by(division.divisor, group.period) for division in trace.divisions)
 
 
-def _starts_anew(group: Group) -> bool:
-    """Whether the count of turns begins anew with the loop."""
+def _starts_anew(group: Group, home: "Facts") -> bool:
+    """Whether the count of turns begins anew with the loop; home is the module of the test, and of its counter."""
     assert isinstance(group.loop, For)
     assert group.boundary is not None
     counter = group.boundary.counter
-    if isinstance(counter, Name) and counts_on(group.reading.scene.homes[frame_of(group)], counter):
+    if isinstance(counter, Name) and counts_on(home, counter):
         return False
     targets = _names(group.loop.target)
     index = group.reading.scene.homes[frame_of(group)].index

@@ -78,9 +78,12 @@ class Entering:
                     pass
         for item in self._facts.index.each(WithItem):
             match item.context:
-                case BoolOp(op=op, values=values):
-                    lost = values[:-1] if op == "and" else values[1:] if self._is_object(values[0]) else ()
-                    yield from (NeverEntered(value, op) for value in lost if self._is_autocast(value))
+                case BoolOp(op="and", values=values):
+                    for value in values[:-1]:
+                        if self._facts.regions.autocasts(value)[0]:
+                            yield NeverEntered(value, "and")
+                case BoolOp(op="or", values=values) if self._is_object(values[0]):
+                    yield from (NeverEntered(value, "or") for value in values[1:] if self._is_autocast(value))
                 case _:
                     pass
 

@@ -12,7 +12,7 @@ from amplint.facts.program.constructors import Construction
 from amplint.facts.program.reach import Reached
 from amplint.facts.program.values import Origin
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Attribute, Call, Constant, Expr, FunctionDef, Name, Node, Stmt, With, Yield
+from amplint.model.tree import Attribute, BoolOp, Call, Constant, Expr, FunctionDef, Name, Node, Stmt, With, Yield
 from amplint.model.walks import is_none, own_nodes, walk
 
 if TYPE_CHECKING:
@@ -158,7 +158,10 @@ class Regions:
     def _of_items(self) -> Iterator[Region]:
         for node in self._facts.index.each(With):
             for item in node.items:
-                autocasts, has_other = self.autocasts(item.context)
+                context = item.context
+                while isinstance(context, BoolOp) and context.op == "and":
+                    context = context.values[-1]  # all others are true, or the `with` fails
+                autocasts, has_other = self.autocasts(context)
                 if autocasts:
                     yield Region(self._facts, item, item.context, node.body, tuple(autocasts), has_other)
 
