@@ -210,8 +210,17 @@ class Shims:
             return True
         if any(name.startswith(("torch.amp", "torch.GradScaler", "torch.get_autocast_dtype")) for name in arm.lacks):
             return True
+        if self._is_tried_beside(choice.holder, api):
+            return True
         is_choice = choice.gate is not None or choice.is_fallback
         return is_choice and any(self._mentions_new(part, api) for part in choice.others)
+
+    def _is_tried_beside(self, attempt: Node, api: Api) -> bool:
+        """Whether a `try` of its own, in the same block, imports the new name: then both are there to choose from."""
+        if not isinstance(attempt, Try) or not all(isinstance(each, ImportFrom) for each in attempt.body):
+            return False
+        others = (each for each in self._index.block(attempt)[1] if isinstance(each, Try) and each is not attempt)
+        return any(self._mentions_new(part, api) for other in others for part in other.body)
 
     def _mentions_new(self, part: Node, api: Api) -> bool:
         wanted = (api.replacement or "").rpartition(".")[2]
