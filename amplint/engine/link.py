@@ -20,6 +20,12 @@ from amplint.source.prefilter import may_concern, may_matter
 from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
 from amplint.syntax.fault import SyntaxFaultError
 
+# The parts of facts that the rules ask of the module that they check, and no other module; graphs are most of it.
+_OWN = (
+    "protocol", "defects", "accumulation", "scaled_values", "scaler_creations", "scaler_lifecycle",
+    "pairing", "unscaled", "enclosed", "handoffs", "efficiency", "switches", "operations", "devices",
+)  # fmt: skip
+
 
 class Linker:
     """The facts of files, each read and lowered once, and only when they are asked for.
@@ -125,6 +131,11 @@ class Linker:
             if facts is not None:
                 vars(facts).clear()
         self._facts.clear()
+
+    def set_aside(self, facts: Facts) -> None:
+        """Let go of what nobody asks of a module whose check is done; if somebody does, it is worked out again."""
+        for part in _OWN:
+            vars(facts).pop(part, None)
 
     def root(self, path: Path) -> Path:
         """The root of the project that a file belongs to."""

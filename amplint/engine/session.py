@@ -101,7 +101,11 @@ class Session:
         # A syntax fault leaves nothing to read.
         is_other = checked.facts is not None and self.linker.read_again(checked.findings)
         self.seconds["read again"] += perf_counter() - start
-        return self.check(path, source) if is_other else checked
+        if is_other:
+            return self.check(path, source)
+        if checked.facts is not None:
+            self.linker.set_aside(checked.facts)
+        return checked
 
     def _check(self, path: Path, source: Source) -> Checked:
         start = perf_counter()
