@@ -47,7 +47,7 @@ def move(page: Page, statement: ImportFrom, moves: Sequence[Move]) -> list[Edit]
         groups.setdefault(each.module, []).append(each)
     stays = len(moves) < len(statement.names)
     edits: list[Edit] = []
-    has_comment = page.program.find("#", *_extent(page, statement)) >= 0
+    has_comment = "#" in page.program[slice(*_extent(page, statement))]
     for module in list(groups):
         other = None if has_comment and not stays else _existing(page, statement, module)
         if other is not None:

@@ -74,3 +74,15 @@ def test_each_function_calls_things_by_its_own_names(tmp_path: Path) -> None:
         "    20:13  update  scaler self.scaler",
         "    21:13  zero  optimizer self.optimizer",
     ]
+
+
+def test_a_region_that_may_be_none_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "chosen.py"
+    path.write_text(
+        "import contextlib\n\nimport torch\n\n\ndef forward(model, x, is_mixed):\n"
+        "    region = torch.cuda.amp.autocast if is_mixed else contextlib.nullcontext\n"
+        "    with region():\n        return model(x)\n"
+    )
+    assert [line for line in described(path) if "autocast region" in line] == [
+        "8:10 autocast region: perhaps no region, device cuda, dtype float16"
+    ]

@@ -17,6 +17,7 @@ TESTS = [
     *("tests/flow", "tests/knowledge", "tests/rewrite"),
     *("tests/proof/test_flow.py", "tests/proof/test_reader.py", "tests/proof/test_torch.py"),
     *("tests/engine/test_fix.py", "tests/engine/test_link.py", "tests/engine/test_spell.py"),
+    "tests/engine/test_hostile.py::test_too_many_states_are_said",
     *("tests/cli/test_facts.py", "tests/test_effects.py", "tests/test_names.py", "tests/test_spelling.py"),
     *(FIXTURES + name for name in ("expectations", "golden", "a_second_run_changes_nothing", "comments_stay")),
     "tests/gate/test_gate.py::test_a_right_loop_is_silent",

@@ -156,7 +156,7 @@ class Roles:
         if given is None and len(positional) > position:
             given = positional[position]
         if given is None:
-            return OPAQUE if any(a.star for a in call.args) else None
+            return None
         return self.scene.local_or_foreign(origin.facts, given, frame, owner_of(place))
 
     def _served(self) -> Iterator[tuple[Term, Expr, int]]:
