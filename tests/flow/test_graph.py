@@ -29,6 +29,7 @@ RETURNING = {
     "loops that are never left": ("if p:\n    while True:\n        while True: pass\na()", ["a"]),
     "statements after a jump": ("return a()\nb()", ["a"]),
     "list comprehension": ("[a() for x in xs if b()]\nc()", ["c", "bac", "bc", "bbc"]),
+    "comprehension over what a call gives": ("[b() for x in a()]\nc()", ["ac", "abc", "abbc"]),
     "nested comprehension": ("{a(): 1 for x in (1,) for y in c()}", ["c", "ca", "cc"]),
     "comprehension without calls": ("[x for x in a()]\nb()", ["ab"]),
     "lambda is not entered": ("f = lambda x=a(): b()\nc()", ["ac"]),

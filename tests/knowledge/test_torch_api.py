@@ -50,6 +50,10 @@ def test_query_takes_its_parameters(api: Api) -> None:
         function(*[object()] * (len(api.params) + 1))
 
 
+def test_torch_deprecated_the_old_names_in_one_release() -> None:
+    assert {api.deprecated for api in APIS.values() if api.replacement is not None} == {(2, 4)}
+
+
 def test_replacements_exist_and_are_not_deprecated() -> None:
     for api in APIS.values():
         if api.replacement is not None:
