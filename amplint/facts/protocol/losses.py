@@ -5,12 +5,11 @@ Knows nothing of the order of events. What comes out of a collection may be a sc
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from amplint.facts.program.index import Index
+from amplint.facts.program.classes import assigned
 from amplint.facts.program.names import Binding
-from amplint.facts.program.origins import returns
 from amplint.facts.protocol.carriers import Carriers
+from amplint.facts.protocol.loss_sources import comes_from, given, may_scale, reads_gradient
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.standing import Share, Standing
 from amplint.flow.graph import Step
@@ -28,7 +27,6 @@ from amplint.model.tree import (
     Dict,
     Expr,
     For,
-    FunctionDef,
     Generator,
     IfExp,
     List,
@@ -41,9 +39,6 @@ from amplint.model.tree import (
     Unary,
 )
 from amplint.model.walks import last_name, walk
-
-if TYPE_CHECKING:
-    from amplint.facts.gather import Facts
 
 Scalers = frozenset[Term]
 Shares = frozenset[Share]
@@ -131,6 +126,8 @@ class Losses:
         """Whether a loss that carries no scale was surely made here, so that nobody unseen can have scaled it."""
         if self.carriers.is_collected(loss, frame):
             return False
+        if isinstance(loss, Attribute) and self._is_made_plain(loss, frame):
+            return True
         root: Node = loss
         while isinstance(root, Attribute | Subscript | Call):
             root = root.func if isinstance(root, Call) else root.value
@@ -143,24 +140,33 @@ class Losses:
         function = self.scene.frames[owner].function
         bindings = self.scene.homes[owner].names.bindings(function).get(str(name), ())
         values = [binding.value for binding in bindings if binding.value is not None]
-        if any(_may_scale(value) for value in values) or self._hold_gradients(bindings, owner):
+        if any(may_scale(value) for value in values) or self._hold_gradients(bindings, owner):
             return False
         if any(binding.kind == "parameter" for binding in bindings):
             return bool(values)
         return bool(bindings)
 
+    def _is_made_plain(self, loss: Attribute, frame: int) -> bool:
+        """Whether an attribute gets its values in the methods of a class in sight, and none of them may be scaled."""
+        klass = self.scene.callees.klass_of(loss.value, frame, self.scene.frames)
+        values = list(assigned(*klass, loss.attr)) if klass is not None else []
+        return bool(values) and not any(
+            value is None or isinstance(value, Name | Attribute) or may_scale(value) or reads_gradient(value)
+            for _, value in values
+        )
+
     def _hold_gradients(self, bindings: Iterable[Binding], frame: int) -> bool:
         """Whether a `.grad` went into a value: it may carry the scale of the backward that left it there."""
         home = self.scene.homes[frame]
-        stack = [(home, node) for binding in bindings for node in _given(home.index, binding)]
+        stack = [(home, node) for binding in bindings for node in given(home.index, binding)]
         seen: set[int] = set()
         while stack:
             here, root = stack.pop()
+            if reads_gradient(root):
+                return True
             for node in walk(root):
-                if isinstance(node, Attribute) and node.attr == "grad":
-                    return True
-                new = [pair for pair in _comes_from(here, node) if id(pair[1]) not in seen]
-                seen.update(id(given) for _, given in new)
+                new = [pair for pair in comes_from(here, node) if id(pair[1]) not in seen]
+                seen.update(id(source) for _, source in new)
                 stack.extend(new)
         return False
 
@@ -253,37 +259,3 @@ def _each(target: Expr, shares: Shares) -> Iterator[tuple[Expr, Shares]]:
             yield from _each(part, _perhaps(shares))
     else:
         yield target, shares
-
-
-def _may_scale(value: Node) -> bool:
-    """Whether a value comes from a call that may scale: one named so."""
-    callees = (node.func for node in walk(value) if isinstance(node, Call))
-    names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
-    return any("scale" in name.lower() for name in names)
-
-
-def _comes_from(home: "Facts", node: Node) -> "Iterator[tuple[Facts, Node]]":
-    """What a local name was given, and what a function in sight returns to a call."""
-    match node:
-        case Name():
-            for binding in home.names.lookup(node.id, node):
-                if isinstance(binding.scope, FunctionDef | Comprehension):
-                    yield from ((home, given) for given in _given(home.index, binding))
-        case Call() if (callee := home.targets.function(node)) is not None:
-            yield from ((callee[0], value) for value in returns(callee[1]))
-        case _:
-            pass
-
-
-def _given(index: Index, binding: Binding) -> Iterator[Node]:
-    """What a binding takes its value from: what is assigned, or what a loop goes through."""
-    if binding.value is not None:
-        yield binding.value
-        return
-    around: Node | None = binding.node
-    while isinstance(around, Name | Tuple | List | Starred):
-        around = index.parents.get(around)
-    if isinstance(around, For | Generator):
-        yield around.iter
-    elif isinstance(around, Assign):
-        yield around.value
