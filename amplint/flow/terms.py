@@ -91,7 +91,7 @@ class Terms:
                 return ("if", *(self.of(part, frame) for part in (expr.test, expr.body, expr.orelse)))
             case Tuple() | List() | Set():
                 return ("display", *(self.of(element, frame) for element in expr.elts))
-            case Dict():
+            case Dict() if expr.values:  # an empty one is made to be filled, by assignments to what is not there yet
                 return ("display", *(self.of(value, frame) for value in expr.values))
             case _:
                 return OPAQUE

@@ -30,6 +30,10 @@ from amplint.model.tree import (
     WithItem,
 )
 
+# Methods that make an empty collection a full one, or the other way round.
+FILLING = frozenset(
+    {"append", "appendleft", "extend", "insert", "add", "setdefault", "pop", "popleft", "popitem", "remove", "clear"}
+)
 Write = tuple[Term, Term | None]
 
 
@@ -121,4 +125,6 @@ def _called(step: Step, terms: Terms) -> Iterator[Write]:
     holder: Term = func[1]  # type: ignore[assignment]
     if last_name(func) == "accumulate":
         yield ("attr", holder, "sync_gradients"), None
+    if last_name(func) in FILLING:
+        yield holder, None
     yield ("call", ("name", "len", ""), (("", holder),)), None

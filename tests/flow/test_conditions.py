@@ -111,7 +111,9 @@ COMPUTED = {
     "enabled": ("s = GradScaler(enabled=p)\nif s.is_enabled(): a()\nif p: b()", ["", "ab"]),
     "enabled by default": ("s = GradScaler()\nif s.is_enabled(): a()\nelse: b()\nif s.is_enabled(): c()", ["ac"]),
     "a display": ("u = [q]\nif u: a()\nelse: b()\nif u: c()", ["ac"]),
-    "an empty dictionary": ("u = {}\nif u: a()\nelse: b()\nif u: c()", ["b"]),
+    "an empty list": ("u = []\nif u: a()\nelse: b()\nif u: c()", ["b"]),
+    "a list that may be filled": ("u = []\nif p: u.append(q)\nif u: a()\nelse: b()\nif u: c()", ["ac", "b"]),
+    "a dictionary that is filled": ("u = {}\nu[q] = p\nif u: a()\nelse: b()\nif u: c()", ["ac", "b"]),
     "a comparison is not None": ("u = p == 3\nif u is None: a()\nif u is None: b()\nif u: c()", ["", "c"]),
     "one of two modes": ('m = "x" if p else "y"\nif m == "x": a()\nif p: b()\nif m == "y": c()', ["ab", "c"]),
     "a disabled object among others": (
