@@ -15,7 +15,7 @@ from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee
 from amplint.knowledge.training_api import SCALER_CLASSES
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Raise
-from amplint.model.walks import last_name, walk
+from amplint.model.walks import last_name, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -62,7 +62,7 @@ class Callees:
         if is_abstract(function):
             self.abstract.add((id(step.node), step.frame))
             return None
-        if not self._is_wanted(home, function):
+        if not self._is_wanted(home, function) and not self._runs_an_argument(step, function, frames):
             if keeps(home, function, step.node, has_self=me is not None):
                 self.harmless.add((id(step.node), step.frame))
             return None
@@ -82,6 +82,16 @@ class Callees:
         return (
             bound_function(home, step.node.func, frames[step.frame].function) if isinstance(step.node, Call) else None
         )
+
+    def _runs_an_argument(self, step: Step, function: FunctionDef, frames: tuple[Frame, ...]) -> bool:
+        """Whether a function calls a parameter that gets a wanted function: `timed(train_step)`."""
+        assert isinstance(step.node, Call)
+        given = {name: value for name, value in bind(function, step.node).items() if isinstance(value, Name)}
+        if not given:
+            return False
+        called = {node.func.id for node in own_nodes(function) if isinstance(node, Call) if isinstance(node.func, Name)}
+        named = (_named(self.home(frames, step.frame), given[name]) for name in given.keys() & called)
+        return any(found is not None and self._is_wanted(*found) for found in named)
 
     def function(self, call: Call, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, FunctionDef] | None":
         """The function in sight that a call of some frame runs, whether or not it is wanted in the graph."""

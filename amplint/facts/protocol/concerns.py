@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.bound_functions import bound_function
 from amplint.knowledge.training_api import CLIP_NAMES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Module, Node
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Module, Name, Node
 from amplint.model.walks import last_name, own_nodes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Concerns:
             if not isinstance(node, Call):
                 continue
             name = node.func.attr if isinstance(node.func, Attribute) else ""
-            if name in self._method_names:
+            if name in self._method_names or any(self._hands_on(argument.value, depth) for argument in node.args):
                 return True
             canonical = self.facts.names.canonical(node.func)
             target = self.facts.definition(canonical) if canonical is not None else None
@@ -69,6 +69,22 @@ class Concerns:
     def _is_bound_to_one(self, func: Expr, owner: FunctionDef | Module, depth: int) -> bool:
         bound = bound_function(self.facts, func, owner)
         return bound is not None and bound.home.concerns.has(bound.function, depth - 1)
+
+    def _hands_on(self, value: Expr, depth: int) -> bool:
+        """Whether an argument is a function that has to do with a step: who gets it may run it."""
+        if isinstance(value, Attribute):
+            return value.attr in self.own_method_names
+        if not isinstance(value, Name) or value.id not in self._function_names:
+            return False
+        canonical = self.facts.names.canonical(value)
+        target = self.facts.definition(canonical) if canonical is not None else None
+        return (
+            target is not None and isinstance(target[1], FunctionDef) and target[0].concerns.has(target[1], depth - 1)
+        )
+
+    @cached_property
+    def _function_names(self) -> frozenset[str]:
+        return frozenset(function.name for function in self.facts.index.functions)
 
     @cached_property
     def _method_names(self) -> frozenset[str]:

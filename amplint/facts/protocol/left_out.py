@@ -5,6 +5,7 @@ Knows whole functions, not paths; refuses to judge a scaler that something unsee
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.guards import loop_around
@@ -14,8 +15,11 @@ from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Error
-from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name
+from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name, Node
 from amplint.model.walks import last_name, walk
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
 
 GIVING_UP = re.compile(r"finite|nan|inf|skip|overflow|bad|valid", re.IGNORECASE)
 ENDS = (EventKind.UPDATE, EventKind.SET_SCALE)
@@ -105,12 +109,20 @@ def _is_own(reading: Reading, scaler: Term) -> bool:
             return any(
                 known.is_scaler(called)
                 for owner, given in home.values.attribute(klass, str(name))
-                for part in (walk(given.value) if given.value is not None else ())
+                for part in _parts(owner, given.value)
                 if isinstance(part, Call)
                 for called in owner.constructors.names(part)
             )
         case _:
             return False
+
+
+def _parts(home: "Facts", value: Expr | None) -> Iterator[Node]:
+    """The parts of what is assigned, and of what its names were given before."""
+    for part in walk(value) if value is not None else ():
+        yield part
+        for binding in home.names.lookup(part.id, part) if isinstance(part, Name) else ():
+            yield from walk(binding.value) if binding.value is not None else ()
 
 
 def _may_be_done_here(reading: Reading, step: Step) -> bool:

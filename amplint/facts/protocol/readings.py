@@ -22,8 +22,7 @@ from amplint.flow.fixpoint import explore
 from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.knowledge.protocol import EventKind
-from amplint.model.tree import Attribute, Call, FunctionDef, Name, Raise, Stmt
-from amplint.model.walks import walk
+from amplint.model.tree import Attribute, Call, FunctionDef, Raise
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -148,11 +147,4 @@ def read(root: Root, scene: Scene) -> Reading | None:
 
 def _is_wanted(home: "Facts", function: FunctionDef) -> bool:
     """What has to do with a step, and what never returns: nothing runs behind a call of `abort`."""
-    return home.concerns.has(function) or (bool(function.body) and _leaves(function.body[-1]))
-
-
-def _leaves(statement: Stmt) -> bool:
-    """Whether a statement raises; `NotImplementedError` only says that another class has the method that runs."""
-    return isinstance(statement, Raise) and not any(
-        isinstance(node, Name) and node.id == "NotImplementedError" for node in walk(statement)
-    )
+    return home.concerns.has(function) or (bool(function.body) and isinstance(function.body[-1], Raise))
