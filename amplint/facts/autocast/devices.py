@@ -11,7 +11,7 @@ from amplint.facts.autocast.regions import Autocast
 from amplint.facts.program.branches import sides
 from amplint.facts.program.constructors import Construction
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Assign, Attribute, Call, Constant, Expr, Name, Node
+from amplint.model.tree import Assign, Attribute, Call, Constant, Expr, IfExp, Name, Node
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -99,8 +99,12 @@ class Devices:
         return None
 
     def _is_guarded(self, node: Node) -> bool:
-        """Whether a test around a node speaks of the device."""
-        return any(_speaks_of_device(side.choice.test) for side in sides(self._facts, node))
+        """Whether a test around a node speaks of the device, or asks for a scaler that one device alone gets."""
+        tests = [side.choice.test for side in sides(self._facts, node)]
+        names = [each for test in tests for each in walk(test) if isinstance(each, Name)]
+        made = [b.value for name in names for b in self._facts.names.lookup(name.id, name)]
+        tests.extend(value.test for value in made if isinstance(value, IfExp))
+        return any(_speaks_of_device(test) for test in tests)
 
 
 def _is_whole(wrapped: Call) -> bool:

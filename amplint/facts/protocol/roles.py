@@ -22,7 +22,7 @@ from amplint.knowledge.training_api import (
     SCALER_CLASSES,
 )
 from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node
-from amplint.model.walks import walk
+from amplint.model.walks import is_none, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -93,6 +93,8 @@ class Roles:
         call, frame = used[0]
         assert isinstance(call.func, Attribute)
         found = self.scene.origins(call.func.value, frame)
+        if found and all(is_none(origin.expr) for origin in found):
+            return None
         names = {name for origin in found for name in called_names(origin)}
         if any(name.startswith(OTHER_FRAMEWORKS) for name in names | _bases(found)):
             return None

@@ -199,11 +199,23 @@ def _inside(loop: For | While | None) -> set[Node]:
 
 
 def _makes_optimizer(facts: "Facts", where: Node) -> bool:
-    return any(
-        is_optimizer_name(name)
-        for node in walk(where)
-        if isinstance(node, Call)
-        for name in facts.names.meaning(node.func).names
+    """Whether a stretch makes an optimizer, itself or by a function in sight that does nothing else with it."""
+    calls = [node for node in walk(where) if isinstance(node, Call)]
+    if any(is_optimizer_name(name) for call in calls for name in facts.names.meaning(call.func).names):
+        return True
+    return any(isinstance(facts.index.parents.get(call), Assign) and _gives_optimizer(facts, call) for call in calls)
+
+
+def _gives_optimizer(facts: "Facts", call: Call) -> bool:
+    """Whether a call is of a function that makes an optimizer and returns something."""
+    canonical = facts.names.canonical(call.func)
+    owner, function = (facts.definition(canonical) if canonical is not None else None) or (facts, None)
+    if not isinstance(function, FunctionDef):
+        return False
+    nodes = list(own_nodes(function))
+    makes = (node for node in nodes if isinstance(node, Call))
+    return any(isinstance(node, Return) for node in nodes) and any(
+        is_optimizer_name(name) for node in makes for name in owner.names.meaning(node.func).names
     )
 
 
