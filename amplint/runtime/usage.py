@@ -64,6 +64,8 @@ class Usage:
     def _on_scale(self, event: Event) -> None:
         self._live_scaler = event.data["scaler"]
         self._judge_loss_reads()
+        if event.data["is_again"]:
+            self.notebook.report("AMP220", "a loss is scaled that carries the scale already", event.site)
 
     def _on_get_scale(self, event: Event) -> None:
         self._knows_scale = True

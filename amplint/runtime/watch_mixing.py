@@ -20,6 +20,9 @@ SCALE_MARK = "amplint_scaler"
 """Key in a graph node's metadata that says by which scaler the node multiplied."""
 
 _PLACE = "amplint_place"
+MOST_CHANGES = 16
+"""Operations between two multiplications with the scale that are followed."""
+
 MOST_NODES = 20_000
 """Graph nodes looked at to see whether a loss is scaled in all its parts; a larger graph counts as scaled."""
 
@@ -51,6 +54,24 @@ def _unscaled_part(nodes: list[Any]) -> list[Any]:
         seen[node] = None
         stack.extend(following for following, _ in node.next_functions if following is not None)
     return list(seen)
+
+
+def carries_scale(value: Any, scaler: int) -> bool:
+    """Whether a loss, or one of several, was multiplied with the scale of a scaler, and then changed on its own alone.
+
+    A loss with several parts is not followed: gradients of a scaled loss, divided again, may be among them.
+    """
+    if isinstance(value, list | tuple):
+        return any(carries_scale(item, scaler) for item in value)
+    node = value.grad_fn if isinstance(value, torch.Tensor) else None
+    for _ in range(MOST_CHANGES):
+        if node is None:
+            return False
+        if SCALE_MARK in metadata_of(node):
+            return bool(metadata_of(node)[SCALE_MARK] == scaler)
+        before = [following for following, _ in node.next_functions if following is not None]
+        node = before[0] if len(before) == 1 else None
+    return False
 
 
 class MixingHooks:

@@ -11,7 +11,7 @@ from amplint.runtime.record import Recorder
 from amplint.runtime.reductions import reduction_of
 from amplint.runtime.site import is_called_by_user, site_of_callers_caller
 from amplint.runtime.trace import Kind
-from amplint.runtime.watch_mixing import SCALE_MARK, MixingHooks, metadata_of
+from amplint.runtime.watch_mixing import SCALE_MARK, MixingHooks, carries_scale, metadata_of
 from amplint.runtime.watch_optimizer import finish_step
 
 
@@ -60,13 +60,14 @@ class ScalerHooks:
             number = recorder.known.number(scaler)
             recorder.stop_if_enough()
             with recorder:
+                is_again = carries_scale(outputs, number)
                 result = original(scaler, outputs)
                 self._mark(result, number)
                 recorder.reduction = reduction_of(outputs)
                 if recorder.is_full or recorder.is_distributed:
                     recorder.pending.scale = scaler._scale.item()
             recorder.scales += 1
-            recorder.emit(Kind.SCALE, scaler=number)
+            recorder.emit(Kind.SCALE, scaler=number, is_again=is_again)
             self._mixing.open()
             return result
 

@@ -156,6 +156,15 @@ def mixed_loss(lines: Lines) -> Iterator[Planted]:
         yield Planted("mixed_loss", texts[0], ("AMP217",), (number + 1,), texts[1])
 
 
+def scaled_twice(lines: Lines) -> Iterator[Planted]:
+    for number in _find(lines, BACKWARD):
+        indent, scaler, loss, rest = (_group(lines, number, BACKWARD, group) for group in (1, 2, 3, 4))
+        two = [f"{indent}again = {scaler}.scale({loss})", f"{indent}{scaler}.scale(again / 2).backward({rest})"]
+        good = f"{indent}{scaler}.scale(({loss}) / 2).backward({rest})"
+        texts = [_text([*lines[:number], *new, *lines[number + 1 :]]) for new in (two, [good])]
+        yield Planted("scaled_twice", texts[0], ("AMP220",), (number + 2,), texts[1])
+
+
 def zero_before_step(lines: Lines) -> Iterator[Planted]:
     for number in _find(lines, STEP):
         indent, optimizer = _group(lines, number, STEP), _group(lines, number, STEP, 3)
@@ -266,6 +275,7 @@ MISTAKES: tuple[Callable[[Lines], Iterator[Planted]], ...] = (
     read_scaled_loss,
     closure_given,
     mixed_loss,
+    scaled_twice,
     zero_before_step,
     raising_clip,
     anomaly_detection,
