@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
@@ -18,6 +19,7 @@ from amplint.engine.setup import Setup
 from amplint.engine.shelf import Shelf, Surroundings
 from amplint.engine.silence import silence
 from amplint.facts.gather import Facts
+from amplint.facts.program.callers import MOST_CALLERS
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Problem, Severity
 from amplint.model.span import Span
@@ -29,6 +31,8 @@ from amplint.source.text import Source, SourceError, read_bytes, source_from_byt
 from amplint.syntax.fault import SyntaxFaultError
 
 SYNTAX_CODE = "AMP000"
+# Rules that follow calls into other modules, and report there.
+_FOLLOWED = ("AMP2", "AMP3")
 
 
 @dataclass(frozen=True)
@@ -120,10 +124,28 @@ class Session:
         codes = self._setup.codes(path)
         rules = [registered for registered in all_rules() if registered.rule.code in codes]
         found, problems = check_module(facts, rules, self.seconds)
+        followed = [registered for registered in rules if registered.rule.code.startswith(_FOLLOWED)]
+        for caller in self._callers_beside(path, facts):
+            found += check_module(caller, followed, self.seconds)[0]
         unique = list(dict.fromkeys(finding for finding in found if self._is_wanted(finding)))
         comments = {finding.path: self.facts_at(finding.path) for finding in unique}
         kept, silenced = silence(unique, comments | {source.path: facts}, source.path)
         return Checked(tuple(self._adjusted(finding) for finding in kept), tuple(problems), silenced, facts)
+
+    def _callers_beside(self, path: Path, facts: Facts) -> Iterator[Facts]:
+        """Some unnamed modules that may run what a named file holds: a mistake here may need what they do."""
+        root = self.linker.root(path)
+        if any(root.is_relative_to(folder) for folder in self._project.walked):
+            return
+        if not any(map(facts.concerns.is_direct, facts.index.functions)):
+            return
+        names = frozenset(definition.name for definition in facts.index.definitions.values()) - {"__init__"}
+        callers = (
+            self.linker.facts_of(other)
+            for other in self.linker.importers_of_importers(path)
+            if str(other) not in self._project.named and self.linker.outline(other).may_hold(names)
+        )
+        yield from islice((caller for caller in callers if caller is not None), MOST_CALLERS)
 
     def facts_at(self, shown: str) -> Facts:
         """The facts of a named file that was checked, or that a finding was reported in. Raises KeyError elsewhere."""
@@ -197,7 +219,8 @@ def _may_concern(path: Path) -> bool:
 
 def _may_call(path: Path) -> bool:
     try:
-        return path.name == "__init__.py" or may_matter(read_bytes(path))
+        raw = read_bytes(path)
+        return path.name == "__init__.py" or may_concern(raw) or may_matter(raw)
     except SourceError:
         return False
 
