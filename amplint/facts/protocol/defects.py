@@ -257,7 +257,7 @@ class _Judge:
         """A call of scale for what carries that scale already."""
         for site, met in self.reading.reader.scaled_before.items():
             if True in met and not self.reading.considers_scale(site):
-                (scaler,) = (h.scaler for h in self.reading.events.of(site) if h.kind is EventKind.SCALE)
+                scaler = next(h.scaler for h in self.reading.events.of(site) if h.kind is EventKind.SCALE)
                 others = [step for step in self.reading.steps_of(EventKind.SCALE, scaler=scaler) if step != site]
                 because = ((EventKind.SCALE, others[0]),) if len(others) == 1 else ()
                 yield Defect(DefectKind.SCALED_TWICE, self.reading, site, None, because)
