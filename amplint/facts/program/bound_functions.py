@@ -43,10 +43,10 @@ def bound_function(home: "Facts", func: Node, owner: Node) -> BoundFunction | No
     if not isinstance(made, Call) or not _means_the_same(made, found[0].scope, owner):
         return None
     if home.names.canonical(made.func) == "functools.partial":
-        target = _named(home, made.args[0].value) if made.args else None
+        target = named_function(home, made.args[0].value) if made.args else None
         is_plain = not any(argument.star for argument in made.args)
         return BoundFunction(*target, given=made.args[1:]) if target is not None and is_plain else None
-    maker = _named(home, made.func)
+    maker = named_function(home, made.func)
     return _closure(*maker, made) if maker is not None else None
 
 
@@ -74,7 +74,8 @@ def _means_the_same(made: Call, scope: Node, owner: Node) -> bool:
     return names.isdisjoint(bindings(owner))
 
 
-def _named(home: "Facts", func: Node) -> "tuple[Facts, FunctionDef] | None":
-    name = home.names.canonical(func)
+def named_function(home: "Facts", expr: Node) -> "tuple[Facts, FunctionDef] | None":
+    """The function in sight that an expression names, with its module."""
+    name = home.names.canonical(expr)
     found = home.definition(name) if name is not None else None
     return (found[0], found[1]) if found is not None and isinstance(found[1], FunctionDef) else None

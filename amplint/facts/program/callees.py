@@ -6,7 +6,7 @@ Unknown callees stay unknown. Generators are not followed, for their body does n
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from amplint.facts.program.bound_functions import BoundFunction, bound_function
+from amplint.facts.program.bound_functions import BoundFunction, bound_function, named_function
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import base_names, method
 from amplint.facts.program.escapes import keeps
@@ -14,7 +14,7 @@ from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee
 from amplint.knowledge.training_api import SCALER_CLASSES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Raise
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Raise
 from amplint.model.walks import last_name, own_nodes, walk
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Callees:
         if not given:
             return False
         called = {node.func.id for node in own_nodes(function) if isinstance(node, Call) if isinstance(node.func, Name)}
-        named = (_named(self.home(frames, step.frame), given[name]) for name in given.keys() & called)
+        named = (named_function(self.home(frames, step.frame), given[name]) for name in given.keys() & called)
         return any(found is not None and self._is_wanted(*found) for found in named)
 
     def function(self, call: Call, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, FunctionDef] | None":
@@ -116,7 +116,7 @@ class Callees:
             found = self._method(func, number, frames)
             if found is not None:
                 return found
-        named = _named(home, func)
+        named = named_function(home, func)
         if named is not None:
             return (*named, None)
         passed = self._passed_function(func, number, frames, hops)
@@ -160,7 +160,7 @@ class Callees:
             return None
         for passing in frames[number].passed:
             if passing.parameter.name == func.id and isinstance(passing.value, Name | Attribute):
-                named = _named(self.home(frames, passing.frame), passing.value)
+                named = named_function(self.home(frames, passing.frame), passing.value)
                 if named is not None:
                     return (*named, None)
                 return self._passed_function(passing.value, passing.frame, frames, hops - 1)
@@ -187,14 +187,6 @@ class Callees:
                     return self._klass_of_self(passing.frame, frames) or own
                 return self.klass_of(passing.value, passing.frame, frames) or own
         return own
-
-
-def _named(home: "Facts", func: Node) -> "tuple[Facts, FunctionDef] | None":
-    name = home.names.canonical(func)
-    found = home.definition(name) if name is not None else None
-    if found is None or not isinstance(found[1], FunctionDef):
-        return None
-    return found[0], found[1]
 
 
 def is_abstract(function: FunctionDef) -> bool:

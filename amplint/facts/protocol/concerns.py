@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amplint.facts.program.bound_functions import bound_function
+from amplint.facts.program.bound_functions import bound_function, named_function
 from amplint.knowledge.training_api import CLIP_NAMES
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Module, Name, Node
 from amplint.model.walks import last_name, own_nodes
@@ -76,11 +76,8 @@ class Concerns:
             return value.attr in self.own_method_names
         if not isinstance(value, Name) or value.id not in self._function_names:
             return False
-        canonical = self.facts.names.canonical(value)
-        target = self.facts.definition(canonical) if canonical is not None else None
-        return (
-            target is not None and isinstance(target[1], FunctionDef) and target[0].concerns.has(target[1], depth - 1)
-        )
+        found = named_function(self.facts, value)
+        return found is not None and found[0].concerns.has(found[1], depth - 1)
 
     @cached_property
     def _function_names(self) -> frozenset[str]:

@@ -44,8 +44,9 @@ def _is_another(reading: Reading, scaler: Term, other: "Facts", named: Expr) -> 
     That is what another function makes for itself, anything outside of the function that makes the scaler and keeps it
     to itself, and an attribute of `self` in a class that shares no object with the root's.
     """
-    if isinstance(named, Name) and _makers(other, named):
-        return scaler[0] == "attr" or _maker(reading, scaler) not in _makers(other, named)
+    makers = _makers(other, named) if isinstance(named, Name) else []
+    if makers:
+        return scaler[0] == "attr" or _maker(reading, scaler) not in makers
     match scaler, named:
         case ("name", str(name), int(frame)), _:
             maker = _maker(reading, scaler)
