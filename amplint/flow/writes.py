@@ -30,10 +30,9 @@ from amplint.model.tree import (
     WithItem,
 )
 
-# Methods that make an empty collection a full one, or the other way round.
-FILLING = frozenset(
-    {"append", "appendleft", "extend", "insert", "add", "setdefault", "pop", "popleft", "popitem", "remove", "clear"}
-)
+# Methods by which a collection takes something in, and those that make an empty one full or the other way round.
+TAKING_IN = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault"})
+FILLING = TAKING_IN | {"pop", "popleft", "popitem", "remove", "clear"}
 Write = tuple[Term, Term | None]
 
 

@@ -5,6 +5,7 @@ Goes by mention alone and by the names of methods; which objects are scalers and
 
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bound_functions import named_function
 from amplint.facts.program.callers import bind
 from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name
 from amplint.model.walks import last_name, own_nodes, root_of
@@ -79,8 +80,7 @@ def _lets_go(home: "Facts", call: Call, names: set[str], depth: int) -> bool:
         return False
     if is_harmless(home, call):
         return False
-    canonical = home.names.canonical(call.func)
-    target = home.definition(canonical) if canonical is not None else None
-    if target is None or not isinstance(target[1], FunctionDef) or not depth:
+    named = named_function(home, call.func)
+    if named is None or not depth:
         return True
-    return not keeps(target[0], target[1], call, has_self=False, depth=depth - 1)
+    return not keeps(*named, call, has_self=False, depth=depth - 1)

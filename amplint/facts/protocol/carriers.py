@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Passing, Step, StepKind
 from amplint.flow.terms import Term
-from amplint.flow.writes import writes
+from amplint.flow.writes import TAKING_IN, writes
 from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, Name, Node, Return, Subscript
 from amplint.model.walks import walk
-
-TAKING_IN = frozenset({"append", "appendleft", "extend", "insert", "add", "update", "setdefault"})
 
 
 @dataclass
@@ -118,7 +116,7 @@ class Carriers:
 def takes_in(step: Step) -> bool:
     """Whether a step puts something into a collection by a method of it."""
     func = step.node.func if step.kind is StepKind.CALL and isinstance(step.node, Call) else None
-    return isinstance(func, Attribute) and func.attr in TAKING_IN
+    return isinstance(func, Attribute) and (func.attr in TAKING_IN or func.attr == "update")
 
 
 def _targets(node: Node) -> list[Subscript]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bound_functions import named_function
 from amplint.facts.program.callers import all_importers, calls_of
 from amplint.facts.program.origins import Origins
 from amplint.facts.program.spelling import spelled
@@ -208,10 +209,10 @@ def _makes_optimizer(facts: "Facts", where: Node) -> bool:
 
 def _gives_optimizer(facts: "Facts", call: Call) -> bool:
     """Whether a call is of a function that makes an optimizer and returns something."""
-    canonical = facts.names.canonical(call.func)
-    owner, function = (facts.definition(canonical) if canonical is not None else None) or (facts, None)
-    if not isinstance(function, FunctionDef):
+    named = named_function(facts, call.func)
+    if named is None:
         return False
+    owner, function = named
     nodes = list(own_nodes(function))
     makes = (node for node in nodes if isinstance(node, Call))
     return any(isinstance(node, Return) for node in nodes) and any(
