@@ -27,8 +27,9 @@ if norm < 10:
 
 ## Fix
 
-Moves the `update` out of the guard, or inserts one before the guard leaves the iteration. A skipped step needs no more:
-the `unscale_` has recorded its inf check.
+Moves the `update` out of the guard, or inserts one before the guard leaves the iteration: the `unscale_` has recorded
+the inf check that it needs. A `zero_grad` that is skipped with the step goes along, or the gradients that the guard
+refuses would be part of the next step.
 
 ## Fix safety
 

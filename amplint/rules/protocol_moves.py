@@ -4,6 +4,7 @@ Refuses where some path would lose a call, or where a moved statement gives a va
 """
 
 from amplint.facts.gather import Facts
+from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect
 from amplint.facts.protocol.guards import Guard
 from amplint.flow.graph import Step
@@ -90,20 +91,42 @@ def out_of_guard(defect: Defect) -> Fix | None:
     update = statement_of(defect, updates[0])
     if not isinstance(guard, If) or not isinstance(update, ExprStmt) or guard.orelse:
         return None
+    zeros = _skipped_zeros(defect, skipped[0])
+    calls = [f"{scaler_code(defect)}.update()", *(spelled(zero.value) for zero in zeros)]
+    if not all(calls):
+        return None
     applicability = Applicability.SAFE if is_sole(defect) else Applicability.UNSAFE
-    if update in guard.body and not _asks_scale(guard.body):
-        title = f"move the `update` behind line {guard.span.end_line}: it runs after a skipped step too"
-        if update is guard.body[-1] and update is not guard.body[0]:
-            return repair(title, applicability, DedentTail(update.span))
-        again = InsertAfter(guard.span, f"{scaler_code(defect)}.update()")
-        return repair(title, applicability, DeleteStatement(update.span), again)
+    if update in guard.body and all(zero in guard.body for zero in zeros) and not _asks_scale(guard.body):
+        return _behind(guard, [update, *zeros], calls, applicability)
     leaving = guard.body[-1]
     if isinstance(leaving, Continue | Return) and update not in guard.body:
-        code = f"{scaler_code(defect)}.update()"
-        return repair(
-            f"insert `{code}` before line {leaving.span.line}", applicability, InsertBefore(leaving.span, code)
-        )
+        title = f"insert {_listed(calls)} before line {leaving.span.line}"
+        return repair(title, applicability, InsertBefore(leaving.span, "\n".join(calls)))
     return None
+
+
+def _behind(guard: If, moved: list[ExprStmt], calls: list[str], applicability: Applicability) -> Fix:
+    """Statements of a guard's body, moved behind it."""
+    they = "it runs" if len(moved) == 1 else "they run"
+    title = f"move {_listed(calls)} behind line {guard.span.end_line}: {they} after a skipped step too"
+    tail = guard.body[-len(moved) :]
+    if set(tail) == set(moved) and len(guard.body) > len(moved):
+        return repair(title, applicability, DedentTail(tail[0].span))
+    again = InsertAfter(guard.span, "\n".join(calls))
+    return repair(title, applicability, *(DeleteStatement(statement.span) for statement in moved), again)
+
+
+def _listed(calls: list[str]) -> str:
+    return " and ".join(f"`{call}`" for call in calls)
+
+
+def _skipped_zeros(defect: Defect, guard: Guard) -> list[ExprStmt]:
+    """The `zero_grad`s that a skipped step leaves out too, where it leaves out all: what it gave up would stay."""
+    steps = [z for z in steps_with(defect, EventKind.ZERO) if defect.reading.are_together(z, defect.site)]
+    if not all(_key(guard) in {_key(each) for each in defect.reading.guards.of(step)} for step in steps):
+        return []
+    statements = (statement_of(defect, step) for step in steps)
+    return [statement for statement in statements if isinstance(statement, ExprStmt)]
 
 
 def _asker(home: Facts, test: Node) -> Node | None:
