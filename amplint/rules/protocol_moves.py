@@ -109,11 +109,14 @@ def _behind(guard: If, moved: list[ExprStmt], calls: list[str], applicability: A
     """Statements of a guard's body, moved behind it."""
     they = "it runs" if len(moved) == 1 else "they run"
     title = f"move {_listed(calls)} behind line {guard.span.end_line}: {they} after a skipped step too"
-    tail = guard.body[-len(moved) :]
-    if set(tail) == set(moved) and len(guard.body) > len(moved):
-        return repair(title, applicability, DedentTail(tail[0].span))
-    again = InsertAfter(guard.span, "\n".join(calls))
-    return repair(title, applicability, *(DeleteStatement(statement.span) for statement in moved), again)
+    kept = max(at for at, statement in enumerate(guard.body, 1) if statement not in moved)  # the step, at the least
+    tail = guard.body[kept:]
+    repairs: list[Repair] = [DedentTail(tail[0].span)] if tail else []
+    others = [(statement, call) for statement, call in zip(moved, calls, strict=True) if statement not in tail]
+    if others:
+        repairs += [DeleteStatement(statement.span) for statement, _ in others]
+        repairs.append(InsertAfter(guard.span, "\n".join(call for _, call in others)))
+    return repair(title, applicability, *repairs)
 
 
 def _listed(calls: list[str]) -> str:
