@@ -31,7 +31,7 @@ def _fields(facts: "Facts") -> set[tuple[ClassDef | None, str]]:
     for node in facts.index.each(Assign):
         for target in node.targets:
             path = dotted(target)
-            if isinstance(target, Attribute) and path is not None and isinstance(node, Assign):
+            if isinstance(target, Attribute) and path is not None:
                 key = (facts.index.klass(node), path)
                 (good if _constructs(node.value, facts) else bad).add(key)
     return good - bad
