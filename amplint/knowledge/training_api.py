@@ -88,3 +88,16 @@ MEAN_LOSS_FUNCTIONS = frozenset(
         "triplet_margin_with_distance_loss",
     }
 )
+# The endings of transformers' classes whose loss is documented to be a mean over the batch, or over its tokens.
+MEAN_HEADS = (
+    *("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForSeq2SeqLM", "ForConditionalGeneration", "ForMultipleChoice"),
+    *("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForImageClassification"),
+)
+# What gives back the module that it is called on or given: moved, cast, wrapped for several devices, compiled.
+SAME_MODULE_METHODS = frozenset({"to", "cuda", "cpu", "train", "eval", "float", "half", "bfloat16", "requires_grad_"})
+WRAPPERS_OF_MODULES = frozenset(
+    {
+        *("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel"),
+        *("torch.compile", "torch.nn.SyncBatchNorm.convert_sync_batchnorm"),
+    }
+)

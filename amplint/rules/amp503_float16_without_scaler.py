@@ -3,7 +3,8 @@
 ## What it does
 
 Finds a plain `backward()` of a loss that was computed in an autocast region that is, or on CUDA will be, float16, in
-a module where nothing scales losses.
+a module where nothing scales losses. Also a scaler that is made with `enabled=False` and nothing else, although the
+region of its losses is float16: its `scale` gives the loss back as it is.
 
 ## Why it matters
 
@@ -13,8 +14,9 @@ multiplied by 1 none of the gradient entries were flushed, by 1e-2 0.4 %, by 1e-
 
 ## Where it reports
 
-At the region; the backward pass is a note. `torch.autocast(device)` without a dtype is float16 on CUDA. Evaluation
-under `no_grad` or `inference_mode`, and training through Accelerate, Lightning, Fabric or DeepSpeed, are left alone.
+At the region, with the backward pass as a note; or at the scaler that is switched off, with the region as a note.
+`torch.autocast(device)` without a dtype is float16 on CUDA. Evaluation under `no_grad` or `inference_mode`, and
+training through Accelerate, Lightning, Fabric or DeepSpeed, are left alone.
 
 ## Example
 
@@ -63,3 +65,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         how = "is float16 on CUDA" if loss.is_certain else "may be float16"
         message = f"this region {how}, and nothing scales the loss before its backward pass"
         yield RULE.finding(facts, loss.region.shown, message, notes=(note,))
+    for pair in facts.pairing.disabled():
+        is_here = pair.made.call in facts.index.parents and pair.made.facts is facts
+        notes = (Note(pair.region.shown.span, "the region of its losses"), Note(pair.scaled.span, "not scaled here"))
+        message = "this scaler is switched off for good, and the region of its losses is float16"
+        yield RULE.finding(facts, pair.made.call if is_here else pair.scaled, message, notes=notes)

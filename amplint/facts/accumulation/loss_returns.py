@@ -7,6 +7,8 @@ so that a wrong reading errs towards silence.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from amplint.facts.accumulation.models_in_sight import forward_of
+from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.classes import method
 from amplint.facts.program.origins import Activation, Origins, returns
 from amplint.knowledge.training_api import MEAN_LOSS_FUNCTIONS, MEAN_LOSS_MODULES
@@ -19,11 +21,9 @@ from amplint.model.tree import (
     Expr,
     FunctionDef,
     IfExp,
-    List,
     Name,
     NamedExpr,
     Node,
-    Tuple,
     Unary,
 )
 from amplint.model.walks import last_name
@@ -126,19 +126,22 @@ class ReturnedLoss:
         self._seen: set[int] = set()
         self.passed: list[tuple[str, Later]] = []
 
-    def of(self, home: "Facts", function: FunctionDef, place: int | None = None, depth: int = DEEPEST) -> None:
-        """Read a function that returns the loss, alone or (place) as that element of a tuple."""
+    def of(self, home: "Facts", function: FunctionDef, part: Part | None = None, depth: int = DEEPEST) -> None:
+        """Read a function that returns the loss, alone or as that part of what it returns."""
         self._first = function
-        self._of(home, function, place, depth, self._later)
+        self._of(home, function, part, depth, self._later)
 
-    def _of(self, home: "Facts", function: FunctionDef, place: int | None, depth: int, later: Later) -> None:
+    def _of(self, home: "Facts", function: FunctionDef, part: Part | None, depth: int, later: Later) -> None:
         for value in returns(function):
-            if place is None:
+            if part is None:
                 self._follow(home, value, depth, later)
-            elif isinstance(value, Tuple | List) and place < len(value.elts):
-                self._follow(home, value.elts[place], depth, later)
-            else:
+                continue
+            parts = list(parts_of(home, value, part))
+            # What is taken by a name out of something unknown may be a weight as well as a loss.
+            if not parts and isinstance(part, int) and not isinstance(value, Constant):
                 self._parts.is_weighted = True
+            for each in parts:
+                self._follow(home, each, depth, later)
 
     def _follow(self, home: "Facts", expr: Expr, depth: int, later: Later) -> None:
         if id(expr) in self._seen:
@@ -206,5 +209,4 @@ def _function(home: "Facts", func: Expr) -> "tuple[Facts, FunctionDef] | None":
         found = method(*owner, func.attr) if owner is not None else None
         if found is not None:
             return found
-    klass = Origins().klass(home, func)
-    return (method(*klass, "forward") or method(*klass, "__call__")) if klass is not None else None
+    return forward_of(home, func)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
+from amplint.facts.accumulation.models_in_sight import forward_of, is_mean_head
+from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.callers import bind
-from amplint.facts.program.classes import method
-from amplint.facts.program.origins import Origins, returns
+from amplint.facts.program.origins import returns
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.losses import DETACHING
 from amplint.facts.protocol.readings import Reading
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 MOST = 60
+# Where the outputs of transformers' models have their loss.
+LOSS_PARTS = ("loss", 0)
 
 
 @dataclass
@@ -125,6 +128,26 @@ class LossTrace(LossParts):
         for passing in self.reading.scene.frames[frame].passed:
             if isinstance(expr, Name) and passing.parameter.name == expr.id:
                 self._follow(passing.value, passing.frame, later)
+        if isinstance(expr, Attribute | Subscript):
+            self._part(expr, frame, later)
+
+    def _part(self, expr: Attribute | Subscript, frame: int, later: Later) -> None:
+        """`output["loss"]`, `output.loss`: a part of what a model or a function returned."""
+        index = expr.index if isinstance(expr, Subscript) else None
+        part = index.value if isinstance(index, Constant) else expr.attr if isinstance(expr, Attribute) else None
+        if not isinstance(part, int | str):
+            return
+        holder: Expr = expr.value
+        calls = [holder] if isinstance(holder, Call) else self._calls_given(holder, frame)
+        for call in calls:
+            self._returned(call, frame, later, part)
+
+    def _calls_given(self, holder: Expr, frame: int) -> list[Call]:
+        """The calls whose whole value a local name is given."""
+        scene = self.reading.scene
+        bindings = scene.homes[frame].names.lookup(holder.id, holder) if isinstance(holder, Name) else ()
+        own = (b.value for b in bindings if b.scope is scene.frames[frame].function)
+        return [value for value in own if isinstance(value, Call)]
 
     def _unpacked(self, target: Tuple | List, value: Expr, place: object, frame: int, later: Later) -> None:
         """`loss, accuracy = self.losses(batch)`: the element of a pair, or of what a function returns."""
@@ -133,8 +156,9 @@ class LossTrace(LossParts):
             return
         if isinstance(value, Tuple | List) and number < len(value.elts):
             self._follow(value.elts[number], frame, later)
-        elif isinstance(value, Call):
-            self._returned(value, frame, later, number)
+            return
+        for call in [value] if isinstance(value, Call) else self._calls_given(value, frame):
+            self._returned(call, frame, later, number)
 
     def _augmented(self, node: AugAssign, frame: int, later: Later) -> Later:
         if node.op in ("/", "//"):
@@ -172,27 +196,28 @@ class LossTrace(LossParts):
             self.made_by(scene.homes[frame], call.func, scene.activation(frame))
             self._returned(call, frame, later)
 
-    def _returned(self, call: Call, frame: int, later: Later, number: int | None = None) -> None:
-        """What a function in sight returns, or that element of the tuple."""
+    def _returned(self, call: Call, frame: int, later: Later, part: Part | None = None) -> None:
+        """What a function in sight returns, or that part of it."""
         opened = self._opened(call, frame)
+        scene = self.reading.scene
         if opened is None:
             for home, function in self._callees(call, frame):
-                self._unopened(home, function, call, frame, later, number)
+                self._unopened(home, function, call, frame, later, part)
+            if part in LOSS_PARTS and is_mean_head(scene.homes[frame], call.func, scene.activation(frame)):
+                self.is_mean = True
             return
-        entered = self.reading.scene.frames[opened].function
+        entered = scene.frames[opened].function
         for value in returns(entered) if isinstance(entered, FunctionDef) else ():
-            if number is None:
-                self._follow(value, opened, later)
-            elif isinstance(value, Tuple | List) and number < len(value.elts):
-                self._follow(value.elts[number], opened, later)
+            for each in (value,) if part is None else parts_of(scene.homes[opened], value, part):
+                self._follow(each, opened, later)
 
     def _unopened(
-        self, home: "Facts", function: FunctionDef, call: Call, frame: int, later: Later, number: int | None
+        self, home: "Facts", function: FunctionDef, call: Call, frame: int, later: Later, part: Part | None
     ) -> None:
         """What a function returns that is not part of the graph, and what it makes of the losses that it is given."""
         given = bind(function, call, has_self=isinstance(home.index.parents.get(function), ClassDef))
         read = ReturnedLoss(self, later, frozenset(name for name, value in given.items() if value is not None))
-        read.of(home, function, number)
+        read.of(home, function, part)
         for name, divisions in read.passed:
             self._follow(given[name], frame, divisions)
 
@@ -207,9 +232,7 @@ class LossTrace(LossParts):
         if found is not None:
             yield found
             return
-        home = scene.homes[frame]
-        klass = Origins().klass(home, call.func, scene.activation(frame))
-        forward = method(*klass, "forward") if klass is not None else None
+        forward = forward_of(scene.homes[frame], call.func, scene.activation(frame))
         if forward is not None:
             yield forward
 

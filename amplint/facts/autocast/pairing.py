@@ -3,45 +3,27 @@
 Refuses to follow a dtype that is read from a file or a command line.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amplint.facts.autocast.dtypes import dtype_names
-from amplint.facts.autocast.passed_together import fit_at_every_call
-from amplint.facts.autocast.regions import Region, truth
-from amplint.facts.program.branches import Side, sides
+from amplint.facts.autocast.float16_ties import is_tied_to_float16
+from amplint.facts.autocast.regions import Region
+from amplint.facts.autocast.scaler_switch import is_disabled
+from amplint.facts.program.branches import are_exclusive
+from amplint.facts.program.classes import base_names
 from amplint.facts.program.constructors import Construction
-from amplint.facts.program.values import Origin
+from amplint.facts.program.origins import Origins
 from amplint.knowledge import training_names as known
-from amplint.model.tree import (
-    Assign,
-    Attribute,
-    Block,
-    BoolOp,
-    Call,
-    Compare,
-    Constant,
-    Expr,
-    FunctionDef,
-    IfExp,
-    MatchCase,
-    Name,
-    Node,
-    Tuple,
-    Unary,
-)
-from amplint.model.walks import dotted, last_name, walk
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, Name, Node
+from amplint.model.walks import walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
-_FLOAT16 = re.compile(r"fp16|float16|f16|half|^16(-mixed)?$", re.IGNORECASE)
-_BFLOAT16 = re.compile(r"bf16|bfloat16", re.IGNORECASE)
-_NEGATIONS = ("!=", "is not", "not in")
+_HALF = frozenset({"float16"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +52,7 @@ class Pairing:
             ):
                 continue
             regions = [region for region in self._near(call) if not (region.is_off or region.is_inference)]
-            for made in self._facts.training.made_by(func.value, known.is_scaler):
+            for made in self._made(func.value):
                 found.extend(Pair(made, region, call) for region in regions)
         return tuple(found)
 
@@ -82,20 +64,59 @@ class Pairing:
             by_scaler.setdefault(pair.made.call, []).append(pair)
         for call, pairs in by_scaler.items():
             dtypes = frozenset().union(*(pair.region.dtypes for pair in pairs))
-            if call in seen or "bfloat16" not in dtypes or self._is_tied_to_float16(pairs):
+            if call in seen or "bfloat16" not in dtypes or is_tied_to_float16(self._facts, pairs):
                 continue
             seen.add(call)
             yield next(pair for pair in pairs if "bfloat16" in pair.region.dtypes)
 
+    def disabled(self) -> Iterator[Pair]:
+        """Scalers that are made with `enabled=False`, and nothing else, for float16 regions; one pair for each."""
+        by_use: dict[Call, list[Pair]] = {}
+        for pair in self.pairs:
+            by_use.setdefault(pair.scaled, []).append(pair)
+        seen: set[Call] = set()
+        for pairs in by_use.values():
+            for pair in pairs if all(is_disabled(pair.made) for pair in pairs) else ():
+                if pair.made.call not in seen and pair.region.dtypes == _HALF and not _is_apart(pair):
+                    seen.add(pair.made.call)
+                    yield pair
+
+    def _made(self, scaler: Expr) -> list[Construction]:
+        """Where a scaler is made; also where it is a field or an attribute of an object whose class is in sight."""
+        found = self._facts.training.made_by(scaler, self._is_scaler)
+        if found or not isinstance(scaler, Attribute):
+            return found
+        calls = ((o.facts, o.expr) for o in Origins().of(self._facts, scaler) if isinstance(o.expr, Call))
+        return [made for facts, call in calls for made in facts.constructors.of(call) if self._is_scaler(made.name)]
+
+    def _is_scaler(self, name: str) -> bool:
+        """Whether a name is that of a scaler, or of a class in sight that is one."""
+        target = None if known.is_scaler(name) else self._facts.definition(name)
+        is_class = target is not None and isinstance(target[1], ClassDef)
+        return known.is_scaler(name) or (is_class and any(map(known.is_scaler, base_names(*target))))  # type: ignore[misc]
+
     def _near(self, call: Call) -> list[Region]:
-        """The regions of the function around a call, or where it has none, of the other methods of its class."""
+        """The regions of the function around a call, where it has none those of its loss or class."""
         index = self._facts.index
         function = index.function(call)
-        own = self._by_function[function]
+        own = self._by_function[function] or list(self._where_made(call))
         if own or function is None:
             return own
         klass = index.klass(call)
         return self._by_class[klass] if klass is not None else []
+
+    def _where_made(self, scaled: Call) -> Iterator[Region]:
+        """The regions of the functions whose call gives what is scaled."""
+        for name in (node for argument in scaled.args[:1] for node in walk(argument.value)):
+            bindings = self._facts.names.lookup(name.id, name) if isinstance(name, Name) else ()
+            for call in (name, *(binding.value for binding in bindings)):
+                callee = self._facts.targets.function(call) if isinstance(call, Call) else None
+                if callee is not None:
+                    yield from callee[0].pairing.of(callee[1])
+
+    def of(self, function: Node) -> list[Region]:
+        """The regions of a function of this module."""
+        return self._by_function[function]
 
     @cached_property
     def _by_function(self) -> dict[Node | None, list[Region]]:
@@ -111,154 +132,8 @@ class Pairing:
             found[around(region.opening)].append(region)
         return found
 
-    def _is_tied_to_float16(self, pairs: list[Pair]) -> bool:
-        made = pairs[0].made
-        switch = made.argument("enabled", _switch_place(made.name))
-        if made.has_star and switch is None:
-            return True
-        if switch is not None:
-            if truth(made.home(switch), switch.value) is False:
-                return True
-            general = [pair.region.autocasts[0].switch for pair in pairs if pair.region.autocasts]
-            written = dotted(switch.value)
-            is_general = written is not None and any(e is not None and dotted(e) == written for e in general)
-            if not is_general and tells_float16(made.home(switch), switch.value):
-                return True
-            if _is_off_for_bfloat16(made.home(switch), switch.value):
-                return True
-        given = switch.value if switch is not None else None
-        if _is_in_float16_case(made.facts, made.call) or all(
-            fit_at_every_call(self._facts, made, given, pair.region) for pair in pairs
-        ):
-            return True
-        tests = [(made.facts, test) for test in _tests_around(made.facts, made.call)]
-        for pair in pairs:
-            tests.extend((self._facts, test) for test in _tests_around(self._facts, pair.scaled))
-            tests.extend((self._facts, test) for test in _tests_of_receiver(self._facts, pair.scaled))
-        if any(len(pair.region.dtypes) > 1 for pair in pairs) and any(
-            map(_is_another_way, sides(made.facts, made.call))
-        ):
-            return True
-        return any(
-            (tells_float16(facts, test) and not _mentions(facts, test, _BFLOAT16))
-            or _is_float16_alone(facts, test)
-            or _is_off_for_bfloat16(facts, test)
-            for facts, test in tests
-        )
 
-
-def switch_of(made: Construction) -> Origin | None:
-    """The expression that enables a scaler, None where nothing does."""
-    argument = made.argument("enabled", _switch_place(made.name))
-    return Origin(made.home(argument), argument.value) if argument is not None else None
-
-
-def _switch_place(name: str) -> int | None:
-    """Where `enabled` stands among the positional arguments of a scaler."""
-    return 5 if name in ("torch.amp.GradScaler", "torch.GradScaler") else 4 if name in known.SCALERS else None
-
-
-def _tests_around(facts: "Facts", node: Node) -> Iterator[Expr]:
-    return (side.choice.test for side in sides(facts, node))
-
-
-def _tests_of_receiver(facts: "Facts", scaled: Call) -> Iterator[Expr]:
-    """The tests that decide which scaler a name holds: `scaler = self.scaler if use_scaler else None`."""
-    receiver = scaled.func.value if isinstance(scaled.func, Attribute) else None
-    for binding in facts.names.lookup(receiver.id, receiver) if isinstance(receiver, Name) else ():
-        if isinstance(binding.value, IfExp):
-            yield binding.value.test
-        yield from _tests_around(facts, binding.node)
-
-
-def _is_in_float16_case(facts: "Facts", node: Node) -> bool:
-    """Whether a `case "fp16":` stands around a node, and nothing in it says bfloat16."""
-    for outer in facts.index.ancestors(node):
-        if isinstance(outer, FunctionDef):
-            return False
-        if isinstance(outer, MatchCase) and outer.pattern.values:
-            return all(_names_dtype(facts, value, _FLOAT16, "float16") for value in outer.pattern.values)
-    return False
-
-
-def tells_float16(facts: "Facts", expr: Node) -> bool:
-    """Whether a condition asks for float16 in particular: a comparison with it, or a name that says so."""
-    for home, node in facts.values.closure(expr):
-        if isinstance(node, Compare):
-            for op, other in zip(node.ops, (*node.comparators,), strict=True):
-                sides = (node.left, other)
-                if any(_names_dtype(home, side, _FLOAT16, "float16") for side in sides) and op not in _NEGATIONS:
-                    return True
-                if any(_names_dtype(home, side, _BFLOAT16, "bfloat16") for side in sides) and op in _NEGATIONS:
-                    return True
-        elif isinstance(node, Unary) and node.op == "not" and _BFLOAT16.search(dotted(node.operand) or ""):
-            return True
-        elif isinstance(node, Name | Attribute):
-            last = node.id if isinstance(node, Name) else node.attr
-            if _FLOAT16.search(last) and not _BFLOAT16.search(last):
-                return True
-    return False
-
-
-def _is_float16_alone(facts: "Facts", test: Expr) -> bool:
-    """`dtype is torch.float16`, also where the dtype may be bfloat16: then the answer is no."""
-    match test:
-        case Compare(ops=("==" | "is",), comparators=(other,)):
-            return any(_names_dtype(facts, side, _FLOAT16, "float16") for side in (test.left, other))
-        case BoolOp(op="and"):
-            return any(_is_float16_alone(facts, part) for part in test.values)
-        case _:
-            return False
-
-
-def _is_another_way(side: Side) -> bool:
-    """`if precision == "amp"`: one of several ways, none of which is called bfloat16."""
-    match side.choice.test:
-        case Compare(ops=("==",), comparators=(Constant(value=str(wanted)),)) if side.is_true:
-            return not _BFLOAT16.search(wanted)
-        case _:
-            return False
-
-
-def _is_off_for_bfloat16(facts: "Facts", expr: Node) -> bool:
-    """Whether a flag is set to False just where the dtype is set to bfloat16, or returned beside it."""
-    if any(_is_false_beside_bfloat16(origin) for origin in facts.values.origins(expr)):
-        return True
-    if not isinstance(expr, Name):
-        return False
-    for binding in facts.names.lookup(expr.id, expr):
-        if isinstance(binding.value, Constant) and binding.value.value is False:
-            _, block = facts.index.block(facts.index.statement(binding.node))
-            if any(_mentions(facts, value, _BFLOAT16) for value in _assigned(block)):
-                return True
-    return False
-
-
-def _is_false_beside_bfloat16(origin: Origin) -> bool:
-    """Whether a value is the False of a tuple such as `(torch.bfloat16, False)`."""
-    if not isinstance(origin.node, Constant) or origin.node.value is not False:
-        return False
-    around = origin.facts.index.parents.get(origin.node)
-    return isinstance(around, Tuple) and any(_mentions(origin.facts, part, _BFLOAT16) for part in around.elts)
-
-
-def _assigned(block: Block) -> Iterator[Node]:
-    return (statement.value for statement in block if isinstance(statement, Assign))
-
-
-def _names_dtype(facts: "Facts", expr: Node, pattern: re.Pattern[str], name: str) -> bool:
-    if dtype_names(facts, expr) == {name}:
-        return True
-    texts = [n.value for n in walk(expr) if isinstance(n, Constant) and isinstance(n.value, str)]
-    other = _BFLOAT16 if pattern is _FLOAT16 else None
-    return any(pattern.search(text) and not (other and other.search(text)) for text in texts)
-
-
-def _mentions(facts: "Facts", expr: Node, pattern: re.Pattern[str]) -> bool:
-    for _, node in facts.values.closure(expr):
-        text = last_name(node)
-        if isinstance(node, Constant) and isinstance(node.value, str):
-            text = node.value
-        if pattern.search(text):
-            return True
-    return False
+def _is_apart(pair: Pair) -> bool:
+    """Whether a scaler is made on another branch than the region is entered on."""
+    home, made = pair.region.facts, pair.made
+    return made.facts is home and are_exclusive(home, made.call, pair.region.opening)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.dtypes import dtype_names
-from amplint.facts.autocast.pairing import switch_of
 from amplint.facts.autocast.regions import Autocast, truth
+from amplint.facts.autocast.scaler_switch import switch_of
 from amplint.facts.program.branches import leaves, sides
 from amplint.facts.program.constructors import Construction
 from amplint.model.tree import (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.callers import bind, calls_of
 from amplint.facts.program.classes import assigned, class_of_self, method
 from amplint.facts.program.names import Binding
+from amplint.facts.program.records import element, field_values, made_by_factory
 from amplint.flow.graph import Frame
 from amplint.knowledge.training_api import SCALER_CLASSES
 from amplint.model.tree import (
@@ -21,19 +22,16 @@ from amplint.model.tree import (
     Call,
     ClassDef,
     Constant,
-    Dict,
     Expr,
     FunctionDef,
     IfExp,
     Lambda,
-    List,
     Name,
     NamedExpr,
     Node,
     Parameter,
     Return,
     Subscript,
-    Tuple,
 )
 from amplint.model.walks import children
 
@@ -163,6 +161,8 @@ class Origins:
     def _attribute(self, facts: "Facts", expr: Attribute, where: Activation, depth: int) -> Iterator[Origin]:
         klass = self.klass(facts, expr.value, where, depth)
         values = list(assigned(*klass, expr.attr)) if klass is not None else []
+        values = [(owner, made_by_factory(value)) for owner, value in values]
+        values += field_values(*klass, expr.attr) if klass is not None else []
         if not values:
             canonical = facts.names.canonical(expr)
             if canonical is not None:
@@ -178,9 +178,11 @@ class Origins:
         name = facts.names.canonical(call.func)
         target: tuple[Facts, Node] | None = facts.definition(name) if name is not None else None
         if target is None and isinstance(call.func, Attribute):
+            is_complete = self.is_complete
             klass = self.klass(facts, call.func.value, where, depth)
             target = method(*klass, call.func.attr) if klass is not None else None
-        owner, function = target if target is not None else (facts, None)
+            self.is_complete = is_complete if target is None else self.is_complete  # an unseen call is an end
+        owner, function = target or (facts, None)
         returned = list(returns(function)) if isinstance(function, FunctionDef) else []
         if not returned:
             yield Origin(facts, call)
@@ -189,7 +191,7 @@ class Origins:
 
     def _item(self, facts: "Facts", expr: Subscript, where: Activation, depth: int) -> Iterator[Origin]:
         for container in self.of(facts, expr.value, where, depth):
-            found = _element(container.expr, expr.index)
+            found = element(container.expr, expr.index)
             if found is None:
                 self.is_complete = False
                 yield Origin(container.facts, container.expr)
@@ -282,17 +284,4 @@ def _made_by(origin: Origin) -> "tuple[Facts, ClassDef] | None":
         target = facts.definition(name)
         if target is not None and isinstance(target[1], ClassDef):
             return target[0], target[1]
-    return None
-
-
-def _element(container: Node, index: Expr) -> Expr | None:
-    """The element of a display at a constant index or key."""
-    if not isinstance(index, Constant):
-        return None
-    if isinstance(container, Dict):
-        for key, value in zip(container.keys, container.values, strict=True):
-            if isinstance(key, Constant) and key.value == index.value:
-                return value
-    if isinstance(container, Tuple | List) and isinstance(index.value, int) and index.value < len(container.elts):
-        return container.elts[index.value]
     return None

@@ -6,21 +6,13 @@ Follows what is seen in the module and its context; refuses to guess where a nam
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.knowledge.training_api import SAME_MODULE_METHODS, WRAPPERS_OF_MODULES
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Parameter
 from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
-_SAME_MODULE = frozenset({"to", "cuda", "cpu", "train", "eval", "float", "half", "bfloat16", "requires_grad_"})
-_WRAPPERS = frozenset(
-    {
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.compile",
-    }
-)
 Callee = tuple["Facts", FunctionDef]
 Site = tuple["Facts", Call]
 
@@ -182,9 +174,9 @@ class Targets:
 
 def _wrapped(facts: "Facts", call: Call) -> Expr | None:
     """The module that a call returns in another state: moved, cast, wrapped for several devices, compiled."""
-    if isinstance(call.func, Attribute) and call.func.attr in _SAME_MODULE:
+    if isinstance(call.func, Attribute) and call.func.attr in SAME_MODULE_METHODS:
         return call.func.value
-    if facts.names.canonical(call.func) in _WRAPPERS and call.args:
+    if facts.names.canonical(call.func) in WRAPPERS_OF_MODULES and call.args:
         return call.args[0].value
     return None
 

@@ -10,6 +10,13 @@ from functools import cached_property
 
 from amplint.facts.program.escapes import TOUCHING, is_harmless, is_touching
 from amplint.facts.protocol.bound import is_bound_to
+from amplint.facts.protocol.call_shapes import (
+    is_gradient_argument,
+    is_infinite,
+    mapped_scale,
+    may_run_backward,
+    takes_another,
+)
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.protocol.owners import Owners, is_part
 from amplint.facts.protocol.roles import Roles
@@ -19,23 +26,17 @@ from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS, RECORD
 from amplint.model.tree import (
-    Argument,
     Attribute,
     Call,
     Compare,
     Constant,
     Expr,
     Lambda,
-    Name,
     Node,
     Subscript,
-    Unary,
     WithItem,
 )
 from amplint.model.walks import is_none, last_name
-
-# What gives another optimizer each time.
-TAKING = frozenset({"next", "pop", "popleft"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,10 @@ class Events:
             happening.kind is EventKind.DIRECT_STEP for step, _ in self.scene.calls for happening in self.of(step)
         )
 
+    @cached_property
+    def _runs_backward(self) -> bool:
+        return any(self._is_backward(call, step.frame) for step, call in self.scene.calls)
+
     def _events(self, step: Step) -> Iterator[Happening]:
         match step.kind, step.node:
             case StepKind.CALL, Call() as call:
@@ -97,6 +102,9 @@ class Events:
                     yield Happening(EventKind.FORGET)
             case StepKind.BIND, node:
                 yield from self._assignment(node, step.frame)
+            case StepKind.YIELD, _ if not self._runs_backward:
+                # Who iterates, or has the body of the `with`, runs it.
+                yield Happening(EventKind.FORGET)
             case StepKind.TEST, Compare() as test:
                 for side in (test.left, *test.comparators):
                     yield from self._record_read(side, step.frame)
@@ -138,18 +146,26 @@ class Events:
                 yield from self._optimizer_call(func.attr, call, optimizer, frame)
         elif isinstance(func, Attribute) and func.attr == "zero_grad":
             yield Happening(EventKind.ZERO, None, self.owners.of(func.value, frame, is_module=True))
+        elif (mapped := self._mapped(call, frame)) is not None:
+            yield Happening(EventKind.SCALE, mapped)
         elif self._is_backward(call, frame):
             yield from self._backward(call, frame)
-        elif _may_run_backward(last_name(func)):
+        elif may_run_backward(last_name(func)):
             yield Happening(EventKind.FORGET)
         elif self.is_clip(call, frame):
-            is_measure = any(_is_infinite(argument.value) for argument in call.args)
+            is_measure = any(is_infinite(argument.value) for argument in call.args)
             handling = Handling.READ if is_measure else Handling.CLIP
             yield Happening(_KINDS[handling], None, self.owners.of(call, frame), handling=handling)
         elif (handled := call_handling(call)) is not None:
             yield Happening(_KINDS[handled], None, self.owners.of(call, frame), handling=handled)
         else:
             yield from self._escape(call, frame)
+
+    def _mapped(self, call: Call, frame: int) -> Term | None:
+        """The scaler whose `scale` a call maps over losses."""
+        expr = mapped_scale(call)
+        place = self.scene.place(expr, frame) if expr is not None else None
+        return place if place in self.roles.scalers else None
 
     def _is_handed_on(self, optimizer: Term, frame: int) -> bool:
         """Whether a frame is that of a method of an optimizer, which the call of the method speaks for."""
@@ -170,7 +186,7 @@ class Events:
         match method:
             case "scale":
                 yield Happening(EventKind.SCALE, scaler)
-            case "unscale_" | "step" if first is not None and _takes_another(first.value):
+            case "unscale_" | "step" if first is not None and takes_another(first.value):
                 yield Happening(EventKind.FORGET, scaler)
                 yield Happening(EventKind.FORGET)
             case "unscale_" | "step" if first is not None and not first.star:
@@ -208,7 +224,7 @@ class Events:
         first = next((a for a in call.args if a.name in (None, "tensors")), None)
         if canonical == "torch.autograd.backward" and first is not None:
             yield Happening(None, loss=first.value)
-        elif isinstance(call.func, Attribute) and (first is None or _is_gradient_argument(first)):
+        elif isinstance(call.func, Attribute) and (first is None or is_gradient_argument(first)):
             yield Happening(None, loss=call.func.value)
         elif isinstance(call.func, Attribute) and first is not None and self._is_scaled(first.value, frame):
             # A gradient given by hand takes the place of the loss.
@@ -265,32 +281,3 @@ _KINDS = {
     Handling.ZERO: EventKind.ZERO,
     Handling.SET: EventKind.FORGET,
 }
-
-
-def _takes_another(expr: Expr) -> bool:
-    return isinstance(expr, Call) and last_name(expr.func) in TAKING
-
-
-def _may_run_backward(name: str) -> bool:
-    """Whether a function that is not seen says that it runs a backward: `forward_backward`, `manual_backward`."""
-    return "backward" in name and "hook" not in name
-
-
-def _is_gradient_argument(argument: Argument) -> bool:
-    """`backward(torch.ones_like(y))`, `backward(gradient=g)`: not a framework's `backward(loss)`."""
-    if argument.name is not None or is_none(argument.value):
-        return True
-    return isinstance(argument.value, Call) and last_name(argument.value.func).startswith(("ones", "tensor", "full"))
-
-
-def _is_infinite(expr: Expr) -> bool:
-    """`float("inf")`, `math.inf`, `np.inf`: a clip that only measures."""
-    match expr:
-        case Call(func=Name(id="float")) if expr.args and isinstance(expr.args[0].value, Constant):
-            return str(expr.args[0].value.value).lower().strip("+") in ("inf", "infinity")
-        case Attribute(attr="inf" | "Inf" | "infty"):
-            return True
-        case Unary(op="+"):
-            return _is_infinite(expr.operand)
-        case _:
-            return False

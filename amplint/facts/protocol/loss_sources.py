@@ -37,10 +37,12 @@ def reads_gradient(value: Node) -> bool:
 
 
 def may_scale(value: Node) -> bool:
-    """Whether a value comes from a call that may scale: one named so."""
-    callees = (node.func for node in walk(value) if isinstance(node, Call))
-    names = (f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name))
-    return any("scale" in name.lower() for name in names)
+    """Whether a value comes from a call that may scale: one named so, or one that is handed a scaler's `scale`."""
+    nodes = list(walk(value))
+    callees = (node.func for node in nodes if isinstance(node, Call))
+    names = [f.attr if isinstance(f, Attribute) else f.id for f in callees if isinstance(f, Attribute | Name)]
+    handed = (node.attr for node in nodes if isinstance(node, Attribute) and node.attr == "scale")
+    return any("scale" in name.lower() for name in (*names, *handed))
 
 
 def comes_from(home: "Facts", node: Node) -> "Iterator[tuple[Facts, Node]]":

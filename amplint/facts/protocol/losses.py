@@ -130,7 +130,7 @@ class Losses:
             return True
         root: Node = loss
         while isinstance(root, Attribute | Subscript | Call):
-            root = root.func if isinstance(root, Call) else root.value
+            root = _inner(root) if isinstance(root, Call) else root.value
         term = self.scene.terms.of(root, frame)
         if not isinstance(root, Name) or not is_place(term):
             return True
@@ -244,6 +244,12 @@ class Losses:
             if passing.value is not None:
                 scaled |= {(place, share) for share in self.shares(passing.value, passing.frame, here)}
         return replace(here, scaled=scaled) if scaled != here.scaled else here
+
+
+def _inner(call: Call) -> Expr:
+    """What the value of a call is made of: what `sum` and its like are given, or else what is called."""
+    is_of_its_argument = isinstance(call.func, Name) and call.func.id in HANDING_ON and len(call.args) > 0
+    return call.args[0].value if is_of_its_argument else call.func
 
 
 def _perhaps(shares: Shares) -> Shares:

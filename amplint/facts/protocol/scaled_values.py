@@ -111,7 +111,8 @@ class ScaledValues:
         self.found: list[ScaledValue] = []
         for reading in facts.protocol:
             for step in reading.steps_of(EventKind.SCALE):
-                if isinstance(step.node, Call) and step.node.args and id(step.node) not in seen:
+                is_call = isinstance(step.node, Call) and last_name(step.node.func) == "scale"
+                if isinstance(step.node, Call) and is_call and step.node.args and id(step.node) not in seen:
                     seen.add(id(step.node))
                     home = reading.scene.homes[step.frame]
                     name = _name(home, step.node)

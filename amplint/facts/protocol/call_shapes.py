@@ -1,0 +1,49 @@
+"""What the shape of a call or an argument says by itself: a taking from a collection, a gradient given by hand.
+
+Knows neither scalers nor optimizers; which objects a call is about is for `events.py`.
+"""
+
+from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Name, Unary
+from amplint.model.walks import is_none, last_name
+
+# What gives another optimizer each time.
+TAKING = frozenset({"next", "pop", "popleft"})
+
+
+def takes_another(expr: Expr) -> bool:
+    """Whether an expression gives another object each time it is evaluated."""
+    return isinstance(expr, Call) and last_name(expr.func) in TAKING
+
+
+def may_run_backward(name: str) -> bool:
+    """Whether a function that is not seen says that it runs a backward: `forward_backward`, `manual_backward`."""
+    return "backward" in name and "hook" not in name
+
+
+def is_gradient_argument(argument: Argument) -> bool:
+    """`backward(torch.ones_like(y))`, `backward(gradient=g)`: not a framework's `backward(loss)`."""
+    if argument.name is not None or is_none(argument.value):
+        return True
+    return isinstance(argument.value, Call) and last_name(argument.value.func).startswith(("ones", "tensor", "full"))
+
+
+def is_infinite(expr: Expr) -> bool:
+    """`float("inf")`, `math.inf`, `np.inf`: a clip that only measures."""
+    match expr:
+        case Call(func=Name(id="float")) if expr.args and isinstance(expr.args[0].value, Constant):
+            return str(expr.args[0].value.value).lower().strip("+") in ("inf", "infinity")
+        case Attribute(attr="inf" | "Inf" | "infty"):
+            return True
+        case Unary(op="+"):
+            return is_infinite(expr.operand)
+        case _:
+            return False
+
+
+def mapped_scale(call: Call) -> Expr | None:
+    """The object whose `scale` a `map` applies to each of its elements."""
+    match call:
+        case Call(func=Name(id="map"), args=(Argument(value=Attribute(attr="scale") as scale), _)):
+            return scale.value
+        case _:
+            return None
