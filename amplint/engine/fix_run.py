@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 def fix_run(
     session: Session, sources: Mapping[Path, Source], policy: FixPolicy, narrowing: "Narrowing | None" = None
 ) -> FixResult:
-    """Check the named files again and fix what the policy lets through, and nothing that narrowing leaves out.
+    """Fix what the policy lets through in the named files, and nothing that narrowing leaves out.
 
     sources are those files whose text may change, and those whose check may report something in them.
     """
     run = _FixRun(session, sources, narrowing)
-    return fix_files(run.files(session, sources), policy, run.recheck)
+    return fix_files(run.files(sources), policy, run.recheck)
 
 
 def checked_files(session: Session, sources: Mapping[Path, Source]) -> dict[str, CheckedFile]:
     """The named files with the findings that stand in them."""
-    return _FixRun(session, sources).files(session, sources)
+    return _FixRun(session, sources).files(sources)
 
 
 class _FixRun:
@@ -43,22 +43,23 @@ class _FixRun:
         self._narrowing = narrowing
         self._sources = dict(sources)
         self._places = {source.path: path for path, source in sources.items()}
+        session.show(sources)
         self._reporters: dict[str, set[str]] = {}
         self._failed: dict[str, frozenset[str | None]] = {}
 
     def recheck(self, changed: Mapping[str, Source], touched: Collection[str]) -> dict[str, CheckedFile]:
         """The touched files and all files that what they say may change the findings of, checked in their new light."""
         overlay = {self._places[shown]: source for shown, source in changed.items()}
-        session = self._session.with_overlay(overlay)
+        self._session.show(self._sources | overlay)
         again = set(touched)
         for shown in touched:
-            importers = set(session.linker.importer_paths(self._places[shown]))
+            importers = set(self._session.linker.importer_paths(self._places[shown]))
             again |= {other for other, path in self._places.items() if path in importers}
         again = self._closed(again)
         places = (self._places[shown] for shown in self._places if shown in again)
-        return self.files(session, {path: overlay.get(path, self._sources[path]) for path in places})
+        return self.files({path: overlay.get(path, self._sources[path]) for path in places})
 
-    def files(self, session: Session, sources: Mapping[Path, Source]) -> dict[str, CheckedFile]:
+    def files(self, sources: Mapping[Path, Source]) -> dict[str, CheckedFile]:
         """The files with the findings that stand in them, whichever of these files reported them.
 
         Those that do not parse, and those in which a rule fails that did not fail before, are left out.
@@ -66,7 +67,7 @@ class _FixRun:
         inside: dict[str, dict[Finding, None]] = {source.path: {} for source in sources.values()}
         facts: dict[str, Facts] = {}
         for path, source in sources.items():
-            checked = session.check(path, source)
+            checked = self._session.check(path, source)
             failed = frozenset(problem.rule for problem in checked.problems if problem.is_fatal)
             if checked.facts is not None and failed <= self._failed.setdefault(source.path, failed):
                 facts[source.path] = checked.facts

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from amplint.engine.outcome import Outcome, Reading
+from amplint.engine.outcome import Candidate, Outcome, Reading
 from amplint.engine.session import Project, Session
 from amplint.engine.setup import Setup
 
 
 def groups(
     setup: Setup, project: Project, readings: Sequence[Reading], outcomes: Sequence[Outcome]
-) -> list[list[Reading]]:
+) -> list[list[Candidate]]:
     """The files in groups: two are in one where one imports the other, or was reported in while it was checked."""
     by_path = {reading.file.path: reading for reading in readings}
     by_shown = {reading.file.display: reading.file.path for reading in readings}
@@ -35,7 +35,7 @@ def groups(
         for finding in outcome.findings:
             if finding.path in by_shown:
                 join(outcome.path, by_shown[finding.path])
-    found: dict[Path, list[Reading]] = {}
-    for path, reading in by_path.items():
-        found.setdefault(find(path), []).append(reading)
+    found: dict[Path, list[Candidate]] = {}
+    for reading, outcome in zip(readings, outcomes, strict=True):
+        found.setdefault(find(reading.file.path), []).append(Candidate(reading, outcome))
     return list(found.values())

@@ -6,6 +6,7 @@ the whole project says.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from amplint.engine.around import ImportersOnDisk, ModulesOnDisk
@@ -25,6 +26,10 @@ _OWN = (
     "protocol", "defects", "accumulation", "scaled_values", "scaler_creations", "scaler_lifecycle",
     "pairing", "unscaled", "enclosed", "handoffs", "efficiency", "switches", "operations", "devices",
 )  # fmt: skip
+# All that is worked out when somebody asks, less what writing edits asks for.
+_WORKED_OUT = frozenset(name for name, part in vars(Facts).items() if isinstance(part, cached_property)).difference(
+    ("index", "names")
+)
 
 
 class Linker:
@@ -38,6 +43,9 @@ class Linker:
         self._shelf = shelf
         self._overlay = dict(overlay or {})
         self._facts: dict[Path, Facts | None] = {}
+        # What `show` had to let go: somebody may still hold it.
+        self._dropped: list[Facts] = []
+        self._shown: set[str] = set()
         self._uses: defaultdict[Path, set[Path]] = defaultdict(set)
         self._outlines: dict[Path, Outline] = {}
         self.sources: dict[str, Source] = {}
@@ -73,13 +81,17 @@ class Linker:
         programs = ((self.sources[shown].program, spans) for shown, spans in places.items() if shown in self.sources)
         is_other = [self._shelf.read_again(program, spans) for program, spans in programs]
         if any(is_other):
-            self.forget()
+            self._facts.clear()
         return any(is_other)
 
     @property
     def folders(self) -> frozenset[Path]:
         """The folders whose names decided what imports mean."""
         return self._shelf.folders.read
+
+    def add_uses(self, path: Path, uses: Iterable[Path]) -> None:
+        """Take note of files that had a say in what was found in a file, when that was asked elsewhere."""
+        self._uses[path].update(uses)
 
     def uses(self, path: Path) -> set[Path]:
         """Every other file that was looked at for the facts of a file, on whatever way."""
@@ -125,12 +137,52 @@ class Linker:
                 self._outlines[path] = Outline(b"")
         return self._outlines[path]
 
+    def show(self, sources: Mapping[Path, Source]) -> set[Path]:
+        """Let sources count instead of what is on disk or was shown before.
+
+        Gives back the files of which nothing is known any more, because what was known followed from another text.
+        """
+        changed = {path for path, source in sources.items() if self._is_other(path, source)}
+        self._overlay.update(sources)
+        self._shown.update(source.program for source in sources.values())
+        users: defaultdict[Path, list[Path]] = defaultdict(list)
+        for path, used in self._uses.items():
+            for each in used:
+                users[each].append(path)
+        stale, waiting = set(changed), list(changed)
+        while waiting:
+            new = [path for path in users[waiting.pop()] if path not in stale]
+            stale.update(new)
+            waiting += new
+        for path in stale:
+            facts = self._facts.pop(path, None)
+            if facts is not None:
+                self._dropped.append(facts)
+                for part in _WORKED_OUT & vars(facts).keys():
+                    del vars(facts)[part]
+            self._uses.pop(path, None)
+        for path in changed:
+            self._outlines.pop(path, None)
+        return stale
+
+    def _is_other(self, path: Path, source: Source) -> bool:
+        shown = self._overlay.get(path)
+        return shown is None or shown.raw != source.raw
+
     def forget(self) -> None:
         """Take all facts apart, for whom nobody asks any more: they hold each other, and collecting them is slow."""
-        for facts in self._facts.values():
-            if facts is not None:
-                vars(facts).clear()
+        self._dropped += (facts for facts in self._facts.values() if facts is not None)
         self._facts.clear()
+        self.forget_dropped()
+
+    def forget_dropped(self) -> None:
+        """Take the facts of texts apart that are shown no more, and forget those texts."""
+        texts = {source.program for source in self._overlay.values()}
+        for facts in self._dropped:
+            vars(facts).clear()
+        self._dropped.clear()
+        self._shelf.forget(self._shown - texts)
+        self._shown &= texts
 
     def set_aside(self, facts: Facts) -> None:
         """Let go of what nobody asks of a module whose check is done; if somebody does, it is worked out again."""

@@ -78,3 +78,11 @@ class Outcome:
     folders: frozenset[Path] = frozenset()
     imports: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file whose text fixes may change, and what checking it gave."""
+
+    reading: Reading
+    outcome: Outcome

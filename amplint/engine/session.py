@@ -66,7 +66,7 @@ class Checked:
 class Session:
     """The state of a run in one process: its settings, its files (named), and the files linked to them.
 
-    unsaved holds texts that count instead of what is on disk; overlay, over those, sources.
+    unsaved holds texts that count instead of what is on disk.
     """
 
     def __init__(
@@ -74,7 +74,6 @@ class Session:
         setup: Setup,
         project: Project,
         shelf: Shelf | None = None,
-        overlay: Mapping[Path, Source] | None = None,
         unsaved: Mapping[Path, bytes] | None = None,
     ) -> None:
         self._setup = setup
@@ -84,13 +83,19 @@ class Session:
         around = Surroundings(
             setup.cwd, project.named, setup.check_settings, setup.source_roots, self._project_files, project.walked
         )
-        self._unsaved = unsaved or {}
-        texts = dict(_sources(self._unsaved, around))
-        self.linker = Linker(around, self._shelf, {**texts, **(overlay or {})})
+        self.linker = Linker(around, self._shelf, dict(_sources(unsaved or {}, around)))
+        self._known: dict[Path, Checked] = {}
 
-    def with_overlay(self, overlay: Mapping[Path, Source]) -> "Session":
-        """A session that sees other sources in some places, and has forgotten what followed from the old ones."""
-        return Session(self._setup, self._project, self._shelf, overlay, self._unsaved)
+    def show(self, sources: Mapping[Path, Source]) -> None:
+        """See these sources in their places from now on, and know nothing that followed from others."""
+        for path in self.linker.show(sources):
+            self._known.pop(path, None)
+
+    def believe(self, path: Path, source: Source, checked: Checked, uses: Iterable[Path]) -> None:
+        """Take over what an earlier check of this text gave, and which other files had a say in that."""
+        with suppress(SyntaxFaultError, RecursionError):
+            self._known[path] = replace(checked, facts=self.linker.facts_for(path, source))
+            self.linker.add_uses(path, uses)
 
     def close(self) -> None:
         """Take apart what nobody asks for any more: it holds itself in circles, and collecting those is slow."""
@@ -100,15 +105,19 @@ class Session:
 
     def check(self, path: Path, source: Source) -> Checked:
         """The findings of a named file whose bytes may concern AMP, every one read by LibCST."""
+        if path in self._known:
+            return self._known[path]
         checked = self._check(path, source)
         start = perf_counter()
         # A syntax fault leaves nothing to read.
         is_other = checked.facts is not None and self.linker.read_again(checked.findings)
         self.seconds["read again"] += perf_counter() - start
         if is_other:
+            self._known.clear()
             return self.check(path, source)
         if checked.facts is not None:
             self.linker.set_aside(checked.facts)
+        self._known[path] = checked
         return checked
 
     def _check(self, path: Path, source: Source) -> Checked:

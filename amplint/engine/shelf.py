@@ -81,6 +81,12 @@ class Shelf:
             self.size += len(program)
         return self._modules[program]
 
+    def forget(self, programs: Iterable[str]) -> None:
+        """Let go of programs that nobody is going to ask for."""
+        for program in programs:
+            if self._modules.pop(program, None) is not None:
+                self.size -= len(program)
+
     def read_again(self, program: str, places: Iterable[Span]) -> bool:
         """Have LibCST read what stands at some places of a lowered program; whether that changes its tree."""
         again = second_reading(program, self._modules[program], places, self._again)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from amplint.config.load import Resolver
 from amplint.engine.aside import Aside
-from amplint.engine.outcome import Outcome, Reading, Wanted
+from amplint.engine.outcome import Candidate, Outcome, Reading, Wanted
 from amplint.engine.places import Folders
 from amplint.engine.processes import Processes
 from amplint.engine.setup import Setup
@@ -134,24 +134,26 @@ def _fixed(
 
     fixable = {finding.path for outcome in outcomes for finding in outcome.edits}
     chosen = [
-        group for group in groups(setup, project, readings, outcomes) if fixable & {r.file.display for r in group}
+        group
+        for group in groups(setup, project, readings, outcomes)
+        if any(candidate.outcome.shown in fixable for candidate in group)
     ]
     parts = _parts(chosen, processes.count)
     again = {outcome.path: outcome for outcome in processes.each("fix", setup, project, parts, wanted)}
     return [again.get(outcome.path, outcome) for outcome in outcomes]
 
 
-def _parts(groups: list[list[Reading]], count: int) -> list[list[list[Reading]]]:
+def _parts(groups: list[list[Candidate]], count: int) -> list[list[list[Candidate]]]:
     """Neighbouring groups together, since they share context: for every process some."""
-    share = sum(reading.size for group in groups for reading in group) / (count * _CHUNKS)
-    parts: list[list[list[Reading]]] = [[]]
+    share = sum(candidate.reading.size for group in groups for candidate in group) / (count * _CHUNKS)
+    parts: list[list[list[Candidate]]] = [[]]
     size = 0
     for group in groups:
         if count > 1 and size >= share:
             parts.append([])
             size = 0
         parts[-1].append(group)
-        size += sum(reading.size for reading in group)
+        size += sum(candidate.reading.size for candidate in group)
     return parts
 
 

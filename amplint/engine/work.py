@@ -1,6 +1,7 @@
 """The part of a run that one process does: a list of files, one after the other. Starts nothing and writes nothing."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from amplint.config.fault import is_traced, told
 from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
 from amplint.engine.imports import imports_digest
-from amplint.engine.outcome import Outcome, Reading, Wanted
+from amplint.engine.outcome import Candidate, Outcome, Reading, Wanted
 from amplint.engine.session import Checked, Project, Session
 from amplint.engine.setup import Setup
 from amplint.engine.shelf import Shelf
@@ -16,6 +17,7 @@ from amplint.model.edit import Applicability
 from amplint.model.finding import Finding, Problem
 from amplint.report.report import AppliedFix
 from amplint.rewrite.render import Refusal
+from amplint.source.suppress import Silenced
 from amplint.source.text import Source, SourceError, source_from_bytes
 
 # Characters of parsed programs after which it pays to forget them: at the border of a project, and anywhere. A program
@@ -26,28 +28,43 @@ _MOST = 1_100_000
 
 def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
     """An outcome for each file, in their order."""
-    outcomes: list[Outcome] = []
-    shelf = _shelf(wanted)
-    session = Session(setup, project, shelf, unsaved=wanted.unsaved)
-    root = None
-    for reading in readings:
-        around = session.linker.root(reading.file.path)
-        if shelf.size > (_ENOUGH if around != root else _MOST):
-            # Files of other projects need nothing of these, and a run over large trees would hold them all.
-            shelf, seconds = shelf.emptied(), session.seconds
-            session.close()
-            session = Session(setup, project, shelf, unsaved=wanted.unsaved)
-            session.seconds.update(seconds)
-        root = around
-        outcomes.append(_outcome(session, reading))
+    desk = _Desk(setup, project, wanted)
+    outcomes = [_outcome(desk.session_for(reading.file.path), reading) for reading in readings]
     if outcomes:
-        outcomes[0].seconds, outcomes[0].folders = session.seconds, session.linker.folders
-    session.close()
+        outcomes[0].seconds, outcomes[0].folders = desk.session.seconds, desk.session.linker.folders
+    desk.session.close()
     return outcomes
 
 
-def _shelf(wanted: Wanted) -> Shelf:
-    return Shelf(wanted.lowered) if wanted.again is None else Shelf(wanted.lowered, wanted.again)
+class _Desk:
+    """The session of a process, exchanged where it holds more than the files to come are likely to need."""
+
+    def __init__(self, setup: Setup, project: Project, wanted: Wanted) -> None:
+        self._setup, self._project, self._wanted = setup, project, wanted
+        again = {} if wanted.again is None else {"again": wanted.again}
+        self._shelf = Shelf(wanted.lowered, **again)
+        self._root: Path | None = None
+        self.session = self._open()
+
+    def session_for(self, path: Path) -> Session:
+        """The session in which a file is to be looked at."""
+        root = self.session.linker.root(path)
+        if self._shelf.size > (_ENOUGH if root != self._root else _MOST):
+            # Files of other projects need nothing of these, and a run over large trees would hold them all.
+            self._shelf = self._shelf.emptied()
+            self.exchange()
+        self._root = root
+        return self.session
+
+    def exchange(self) -> None:
+        """Begin anew, with what was parsed and counted so far."""
+        seconds = self.session.seconds
+        self.session.close()
+        self.session = self._open()
+        self.session.seconds.update(seconds)
+
+    def _open(self) -> Session:
+        return Session(self._setup, self._project, self._shelf, unsaved=self._wanted.unsaved)
 
 
 def _outcome(session: Session, reading: Reading) -> Outcome:
@@ -111,63 +128,75 @@ def _with_edits(outcome: Outcome, session: Session, checked: Checked) -> Iterato
         yield finding
 
 
-def fix(setup: Setup, project: Project, groups: Sequence[Sequence[Reading]], wanted: Wanted) -> list[Outcome]:
+def fix(setup: Setup, project: Project, groups: Sequence[Sequence[Candidate]], wanted: Wanted) -> list[Outcome]:
     """An outcome for each file of some groups that fixing what can be fixed changed, or might have."""
-    outcomes: list[Outcome] = []
-    shelf = _shelf(wanted)
-    for group in groups:
-        outcomes += _group(setup, project, group, wanted, shelf)
-        if shelf.size > _ENOUGH:
-            shelf = shelf.emptied()
+    desk = _Desk(setup, project, wanted)
+    outcomes = [outcome for group in groups for outcome in _group(desk, group, wanted)]
+    desk.session.close()
     return outcomes
 
 
-def _group(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted, shelf: Shelf) -> list[Outcome]:
+def _group(desk: _Desk, group: Sequence[Candidate], wanted: Wanted) -> list[Outcome]:
     """The outcomes of a group that is fixed together. Where that fails, nothing in it is changed."""
     outcomes: list[Outcome] = []
+    session = desk.session_for(group[0].reading.file.path)
 
     def fill() -> None:
-        session = Session(setup, project, shelf, unsaved=wanted.unsaved)
         # Who imports whom is asked while everything is as it is on disk, for other groups will go by the answer.
-        session.linker.importer_paths(readings[0].file.path)
-        outcomes.extend(_fixed(session, readings, wanted))
-        session.close()
+        session.linker.importer_paths(group[0].reading.file.path)
+        outcomes.extend(_fixed(session, group, wanted))
 
-    problems = _faults(fill, readings[0].file.display)
+    problems = _faults(fill, group[0].outcome.shown)
     if problems:
-        outcomes = work(setup, project, readings, wanted)
+        desk.exchange()
+        outcomes = [candidate.outcome for candidate in group]
         outcomes[0].problems += problems
     return outcomes
 
 
-def _fixed(session: Session, readings: Sequence[Reading], wanted: Wanted) -> Iterator[Outcome]:
+def _fixed(session: Session, group: Sequence[Candidate], wanted: Wanted) -> Iterator[Outcome]:
     sources: dict[Path, Source] = {}
-    for reading in readings:
-        try:
-            sources[reading.file.path] = source_from_bytes(reading.raw, reading.file.display)
-        except SourceError as error:
-            problem = Problem(reading.file.display, str(error))
-            yield Outcome(reading.file.path, reading.file.display, problems=[problem])
+    known: dict[Path, Outcome] = {}
+    for candidate in group:
+        outcome = candidate.outcome
+        with suppress(SourceError):  # it was said when the file was checked
+            sources[outcome.path] = source_from_bytes(candidate.reading.raw, outcome.shown)
+            known[outcome.path] = outcome
+    session.show(sources)
+    for path, source in sources.items():
+        _believe(session, source, known[path])
     policy = FixPolicy(wanted.allows_unsafe, wanted.migrations_only)
     result = fix_run(session, sources, policy, wanted.narrowing)
     fixed = {path: result.files[source.path].source for path, source in sources.items() if source.path in result.files}
-    after = session.with_overlay(fixed)
+    session.show(fixed)
     changed = {path for path, source in fixed.items() if source.raw != sources[path].raw}
     for path, before in sources.items():
         is_waiting = any(waiting.finding.path == before.path for waiting in result.waiting)
-        if not is_waiting and path not in changed and changed.isdisjoint(session.linker.uses(path)):
-            continue  # what was found in it before holds
-        source = fixed.get(path, before)
-        outcome = Outcome(path, source.path, before, source if source.raw != before.raw else None)
-        _fill(outcome, after, source, after.check(path, source))
-        outcome.applied = [_applied(finding) for finding in result.applied if finding.path == source.path]
+        is_as_before = path not in changed and changed.isdisjoint(known[path].uses)
+        if is_as_before and not is_waiting:
+            continue
+        outcome = known[path]
+        if not is_as_before:
+            source = fixed.get(path, before)
+            outcome = Outcome(path, source.path, before, source if source.raw != before.raw else None)
+            _fill(outcome, session, source, session.check(path, source))
+        outcome.applied = [_applied(finding) for finding in result.applied if finding.path == before.path]
         outcome.refused = [
             (waiting.finding, waiting.reason)
             for waiting in result.waiting
-            if waiting.finding.path == source.path
-            and result.files[source.path].objection(waiting.finding, policy) is None
+            if waiting.finding.path == before.path
+            and result.files[before.path].objection(waiting.finding, policy) is None
         ]
         yield outcome
+    session.show(sources)  # other groups see this one as it is on disk
+    session.linker.forget_dropped()
+
+
+def _believe(session: Session, source: Source, outcome: Outcome) -> None:
+    """Have a session start from what was found before, where nothing of a finding got lost since."""
+    if all(finding.fix is None or not finding.fix.repairs or finding in outcome.edits for finding in outcome.findings):
+        checked = Checked(outcome.findings, tuple(outcome.problems), outcome.silenced or Silenced())
+        session.believe(outcome.path, source, checked, outcome.uses)
 
 
 def _applied(finding: Finding) -> AppliedFix:

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from amplint.config.load import Resolver
 from amplint.engine import link, session, work
-from amplint.engine.outcome import Outcome, Reading, Wanted
+from amplint.engine.outcome import Candidate, Outcome, Reading, Wanted
 from amplint.engine.session import Project
 from amplint.engine.setup import Setup
 from amplint.report.report import Report
@@ -73,13 +73,13 @@ class Bench:
 
     def _tried(self, program: Program) -> Totals:
         wanted = Wanted(jobs=1, fixes=True, allows_unsafe=True, lowered={})
-        [before] = work.work(*self._given(program.name, program.raw), wanted)
+        before = self._checked(program.name, program.raw, wanted)
         broken = [*_faults(before), *single_edits(_report(before))]
-        fixed = (self._fixed(program.name, program.raw, wanted) if before.edits else None) or before
+        fixed = (self._fixed(program.name, program.raw, before, wanted) if before.edits else None) or before
         new = fixed.fixed
         if new is not None and fixed.source is not None:
             broken += [*judge(fixed.source, new), *_lost(fixed.source, new)]
-            again = self._fixed(program.name, new.raw, wanted)
+            again = self._fixed(program.name, new.raw, self._checked(program.name, new.raw, wanted), wanted)
             broken += ["a second run changes it"] if again is not None and again.fixed is not None else []
             broken += _new_codes(before, fixed)
         broken += [fault for fault in _faults(fixed) if fault not in broken]
@@ -87,15 +87,20 @@ class Bench:
         broken = [f"{program.name}: {fault}" for fault in broken]
         return Totals(1, codes.total(), int(new is not None), len(fixed.applied), broken, codes)
 
-    def _fixed(self, name: str, raw: bytes, wanted: Wanted) -> Outcome | None:
-        """What fixing makes of it; None where it stays as it is and no fix waits."""
-        setup, project, readings = self._given(name, raw)
-        return next(iter(work.fix(setup, project, [readings], wanted)), None)
+    def _checked(self, name: str, raw: bytes, wanted: Wanted) -> Outcome:
+        project, reading = self._given(name, raw)
+        [outcome] = work.work(self._setup, project, [reading], wanted)
+        return outcome
 
-    def _given(self, name: str, raw: bytes) -> tuple[Setup, Project, list[Reading]]:
+    def _fixed(self, name: str, raw: bytes, before: Outcome, wanted: Wanted) -> Outcome | None:
+        """What fixing makes of it; None where it stays as it is and no fix waits."""
+        project, reading = self._given(name, raw)
+        return next(iter(work.fix(self._setup, project, [[Candidate(reading, before)]], wanted)), None)
+
+    def _given(self, name: str, raw: bytes) -> tuple[Project, Reading]:
         path = self._folder / name
         project = Project({path: name}, (self._folder,), (path,))
-        return self._setup, project, [Reading(FoundFile(path, name), len(raw), raw)]
+        return project, Reading(FoundFile(path, name), len(raw), raw)
 
 
 _KNOWN: dict[tuple[Any, ...], Any] = {}
@@ -105,7 +110,11 @@ _KNOWN: dict[tuple[Any, ...], Any] = {}
 def _remembering() -> Iterator[None]:
     """Have facts and findings of a lowered program worked out once, however many rounds and runs ask for them."""
     _KNOWN.clear()
-    linker = {"_build": _build, "forget": lambda self: self._facts.clear()}
+    linker = {
+        "_build": _build,
+        "forget": lambda self: self._facts.clear(),
+        "forget_dropped": lambda self: self._dropped.clear(),
+    }
     with patch.multiple(link.Linker, **linker), patch.object(session, "check_module", _check_module):
         yield
 
