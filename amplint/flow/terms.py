@@ -4,7 +4,7 @@ Knows which name belongs to which activation of which function; evaluates nothin
 """
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from amplint.flow.graph import Graph, Owner
 from amplint.model.tree import (
@@ -49,10 +49,14 @@ OPAQUE: Term = ("opaque",)
 
 
 class Terms:
-    """The terms of expressions in the frames of one graph."""
+    """The terms of expressions in the frames of one graph.
 
-    def __init__(self, graph: Graph) -> None:
+    properties: the names of properties that hand on an attribute of the same object, and of that attribute.
+    """
+
+    def __init__(self, graph: Graph, properties: Mapping[str, str] | None = None) -> None:
         self.frames = graph.frames
+        self._properties = properties or {}
         self._bound: dict[int, dict[str, int]] = {}
         self._names: dict[tuple[str, int], Term] = {}
         self._nested: dict[Owner, set[Node]] = {}
@@ -66,7 +70,7 @@ class Terms:
             case Constant():
                 return ("const", type(expr.value).__name__, expr.value)
             case Attribute():
-                return ("attr", self.of(expr.value, frame), expr.attr)
+                return self.attribute(self.of(expr.value, frame), expr.attr)
             case Subscript():
                 return ("item", self.of(expr.value, frame), self.of(expr.index, frame))
             case NamedExpr():
@@ -104,6 +108,10 @@ class Terms:
             self._names[key] = ("name", name, frame)  # a recursive argument is a local
             self._names[key] = term = self._resolve(name, frame)
         return term
+
+    def attribute(self, base: Term, name: str) -> Term:
+        """The term of an attribute; a property that only hands on another attribute is that one."""
+        return ("attr", base, self._properties.get(name, name))
 
     def locals(self, frame: int) -> tuple[str, ...]:
         """The names that the function of a frame binds."""

@@ -63,5 +63,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         is_late = defect.error is not None and defect.error.reason is Reason.CLIP_AFTER_STEP
         optimizer = optimizer_name(defect)
         late = f"clips after the step of `{optimizer}`: the step used gradients that were not clipped"
-        message = late if is_late else "clips before any backward pass: there are no gradients yet"
+        message = (
+            late if is_late else "clips before any backward pass: there are no gradients yet; clip behind the backward"
+        )
         yield report(RULE, defect, message, fix=before_step(defect) if is_late else None)

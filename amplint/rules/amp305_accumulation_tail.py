@@ -54,7 +54,7 @@ RULE = Rule(
     is_preview=True,
 )
 _FAULTS = {
-    TailFault.UNSTEPPED: "an incomplete group at the end of the loop is not stepped",
+    TailFault.UNSTEPPED: "an incomplete group at the end of the loop is not stepped; step once more behind the loop",
     TailFault.ZEROED: "the count runs on over epochs, but an incomplete group is zeroed when the next epoch starts",
     TailFault.MISWEIGHTED: "an incomplete group at the end is stepped with losses that were divided by the full length",
     TailFault.SHIFTED: "the length of a group changes inside the loop, which cuts the groups that are counted by it",

@@ -79,4 +79,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             if tail is not None and not event.via and tail.span.contains(event.call.span):
                 title = "move the backward pass out of the autocast region"
                 fix = Fix(title, FixKind.REPAIR, Applicability.UNSAFE, (DedentTail(tail.span),))
-            yield RULE.finding(facts, event.entry, "backward runs under autocast", notes=tuple(notes), fix=fix)
+            message = "backward runs under autocast; end the region once the loss is computed"
+            yield RULE.finding(facts, event.entry, message, notes=tuple(notes), fix=fix)

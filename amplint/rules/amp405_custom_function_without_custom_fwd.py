@@ -3,8 +3,8 @@
 ## What it does
 
 Finds subclasses of `torch.autograd.Function` whose forward contains an operation that autocast runs in half
-precision, with neither `custom_fwd`/`custom_bwd` nor any look at the autocast state; and those that have `custom_bwd`
-on backward and nothing on forward.
+precision, and whose backward multiplies matrices or convolves, with neither `custom_fwd`/`custom_bwd` nor any look at
+the autocast state; and those that have `custom_bwd` on backward and nothing on forward.
 
 ## Why it matters
 
@@ -16,8 +16,9 @@ autocast. Opt-in, because a function that is never used under autocast is fine a
 
 ## Where it reports
 
-At the forward; the first operation that autocasts is a note. Functions without a backward, functions that only call
-an extension, and functions that cast by hand are left alone.
+At the forward; the first operation that autocasts is a note. Functions without a backward, or with one that works on
+elements alone (they are promoted) or raises, functions that only call an extension, and functions that cast by hand
+are left alone.
 
 ## Example
 

@@ -14,7 +14,8 @@ become zero without a word.
 ## Where it reports
 
 At the switch, or at the autocast call that lacks one; the scaler is a note. Regions behind a test of anything but the
-device are left alone, and so are regions whose dtype is chosen, and those under `no_grad`.
+device are left alone, and so are regions whose dtype is chosen, those under `no_grad`, and those for CUDA where the
+switch of the scaler only asks whether there is CUDA.
 
 ## Example
 
@@ -57,7 +58,7 @@ RULE = Rule(
 _MESSAGES = {
     "type": "`enabled` takes True or False; this is always true",
     "compare": "this compares a text with a dtype, so it is always true",
-    "scaler": "the switch of the scaler does not reach this region: switched off, it is float16 without loss scaling",
+    "scaler": "only the scaler can be switched off, which leaves this region float16 unscaled; give both one `enabled`",
 }
 
 

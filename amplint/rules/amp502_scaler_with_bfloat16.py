@@ -13,8 +13,8 @@ adds kernels and a synchronisation a step. With bfloat16 *parameters* the scaler
 
 ## Where it reports
 
-Where the scaler is made; the region and the scaled loss are notes. Silent where `enabled=`, or a test around the
-scaler or its use, asks for float16.
+Where the scaler is made, once for all files that use it; the region and the scaled loss are notes. Silent where
+`enabled=`, or a test around the scaler or its use, asks for float16.
 
 ## Example
 
@@ -60,7 +60,8 @@ def check(facts: Facts) -> Iterator[Finding]:
     for pair in facts.pairing.needless():
         is_choice = pair.region.dtypes != {"bfloat16"}
         how = "also when the region is bfloat16" if is_choice else "although the region is bfloat16"
-        message = f"the scaler is enabled {how}, which needs no loss scaling"
+        message = f"the scaler is enabled {how}, which needs no loss scaling; enable it for float16 alone"
         is_here = pair.made.call in facts.index.parents and pair.made.facts is facts
-        notes = (Note(pair.region.shown.span, "the region"), Note(pair.scaled.span, "scaled here"))
+        region, home = (None if each is facts else each.path for each in (pair.region.facts, pair.home))
+        notes = (Note(pair.region.shown.span, "the region", region), Note(pair.scaled.span, "scaled here", home))
         yield RULE.finding(facts, pair.made.call if is_here else pair.scaled, message, notes=notes)

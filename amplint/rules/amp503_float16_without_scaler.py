@@ -44,6 +44,7 @@ optimizer.step()
 
 from collections.abc import Iterator
 
+from amplint.facts.autocast.regions import Region
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.rule import Contract, FixAvailability, Rule
@@ -61,12 +62,23 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report float16 regions whose loss nobody scales."""
     for loss in facts.unscaled.losses():
-        note = Note(loss.backward.span, "the loss is not scaled here")
+        notes = (*_makers(facts, loss.region), Note(loss.backward.span, "the loss is not scaled here"))
         how = "is float16 on CUDA" if loss.is_certain else "may be float16"
-        message = f"this region {how}, and nothing scales the loss before its backward pass"
-        yield RULE.finding(facts, loss.region.shown, message, notes=(note,))
+        message = f"this region {how}, and nothing scales the loss before its backward pass; use a GradScaler"
+        yield RULE.finding(facts, loss.region.shown, message, notes=notes)
     for pair in facts.pairing.disabled():
         is_here = pair.made.call in facts.index.parents and pair.made.facts is facts
-        notes = (Note(pair.region.shown.span, "the region of its losses"), Note(pair.scaled.span, "not scaled here"))
+        region = None if pair.region.facts is facts else pair.region.facts.path
+        notes = (
+            Note(pair.region.shown.span, "the region of its losses", region),
+            Note(pair.scaled.span, "not scaled here"),
+        )
         message = "this scaler is switched off for good, and the region of its losses is float16"
         yield RULE.finding(facts, pair.made.call if is_here else pair.scaled, message, notes=notes)
+
+
+def _makers(facts: Facts, region: Region) -> Iterator[Note]:
+    """Where the autocast of a region is made, if that is somewhere else."""
+    made = {each.call: each.facts for each in region.autocasts if each.call is not region.shown}
+    for call, home in made.items():
+        yield Note(call.span, "autocast is made here", None if home is facts else home.path)

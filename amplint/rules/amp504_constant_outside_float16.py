@@ -69,6 +69,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         if not is_here:
             path = bad.where.at.facts.path if bad.where.at.facts is not facts else None
             notes.append(Note(bad.constant.span, "the number", path))
-        message = "this number is beyond float16, whose largest is 65504" if bad.is_large else _VANISHES
+        message = (
+            "this number is beyond float16, whose largest is 65504: it becomes inf, or raises"
+            if bad.is_large
+            else _VANISHES
+        )
         place = bad.constant if is_here else bad.where.place
         yield RULE.finding(facts, place, message, notes=tuple(notes))

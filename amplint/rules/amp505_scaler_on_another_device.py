@@ -58,10 +58,13 @@ def check(facts: Facts) -> Iterator[Finding]:
     for foreign in facts.devices.foreign_scalers():
         is_here = foreign.made.facts is facts
         note = Note(foreign.autocast.call.span, "region of another device") if foreign.autocast.facts is facts else None
-        message = f"this scaler is for CUDA, the loss comes from a region for {foreign.autocast.device}"
+        message = (
+            f"this scaler is for CUDA and turns itself off elsewhere; the loss comes from a region for "
+            f"{foreign.autocast.device}"
+        )
         place = foreign.made.call if is_here else foreign.autocast.call
         yield RULE.finding(facts, place, message, notes=(note,) if note is not None else ())
     for fixed in facts.devices.fixed_devices():
         note = Note(fixed.choice.span, "the device is chosen here")
-        message = f"this region is for CUDA, but the device may be {fixed.device}"
+        message = f"this region is for CUDA, but the device may be {fixed.device}, where it changes nothing"
         yield RULE.finding(facts, fixed.autocast.call, message, notes=(note,))

@@ -69,6 +69,5 @@ def check(facts: Facts) -> Iterator[Finding]:
     for blind in facts.schedulers.blind_steps():
         path = blind.step.facts.path if blind.step.facts is not facts else None
         note = Note(blind.step.call.span, "may be skipped here when a gradient overflows", path)
-        yield RULE.finding(
-            facts, blind.call, "the scheduler is stepped even when the scaler skipped the optimizer step", notes=(note,)
-        )
+        message = "the scheduler is stepped even when the scaler skipped the optimizer step; ask whether the scale fell"
+        yield RULE.finding(facts, blind.call, message, notes=(note,))

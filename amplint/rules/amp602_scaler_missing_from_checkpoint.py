@@ -16,7 +16,8 @@ equal to one that was never stopped. So this rule is opt-in.
 
 At the dictionary or the call that saves, in the module that drives the scaler; at the base of a class that inherits
 what saves from another file. Checkpoints of weights alone are left alone, and so is everything where the scaler is
-handed to what saves (`save(model, optimizer, scaler)`) or its state is added later.
+handed to what saves (`save(model, optimizer, scaler)`), its state is added later, or it is made anew for every epoch,
+so that nothing of it is left to save.
 
 ## Example
 
@@ -67,5 +68,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             Note(checkpoint.state.span, "the optimizer's state", path),
             Note(checkpoint.save.span, "saved here", path),
         )
-        message = "the checkpoint holds the optimizer's state but not the scaler's"
+        message = "the checkpoint holds the optimizer's state but not the scaler's; save its `state_dict()` too"
         yield RULE.finding(facts, checkpoint.place, message, notes=notes)

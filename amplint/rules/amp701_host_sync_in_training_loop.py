@@ -13,7 +13,8 @@ steps costs nothing.
 
 ## Where it reports
 
-At the call. Calls behind a test (`if step % 100 == 0`) and in inner loops are left alone.
+At the call. Calls behind a test (`if step % 100 == 0`) and in inner loops are left alone, and so are reads of what is
+on the host: a batch before the loop moves it, a value that was fetched before.
 
 ## Example
 

@@ -13,7 +13,7 @@ known case: the extra rows cost less than the alignment gains.
 
 ## Where it reports
 
-At the size.
+At the size. What a test makes is left alone.
 
 ## Example
 
@@ -57,4 +57,6 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report literal sizes that are no multiple of 8."""
     for _, size in facts.efficiency.odd_sizes():
-        yield RULE.finding(facts, size, "sizes that are multiples of 8 let half precision use tensor cores")
+        yield RULE.finding(
+            facts, size, "this size is no multiple of 8, so half precision misses the fast tensor-core kernels"
+        )

@@ -29,6 +29,8 @@ _HALF_OPERATIONS = frozenset(
         *("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
     }
 )
+# what a backward may compute besides these: the gradients of a convolution
+_GRADIENTS = frozenset(f"conv{n}d_{of}" for n in (1, 2, 3) for of in ("input", "weight"))
 _STATE_QUERIES = frozenset(
     {"is_autocast_enabled", "get_autocast_dtype", "get_autocast_gpu_dtype", "set_autocast_enabled", "autocast"}
 )
@@ -45,7 +47,8 @@ class Swapped:
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """A custom function that autocast changes under its feet: operation is what autocasts in forward.
+    """A custom function that autocast changes under its feet: operation is what autocasts in forward, and backward
+    multiplies matrices with what it saved.
 
     is_half_decorated: only its backward is decorated, and fails for what forward did not leave; operation is that
     decorator.
@@ -93,7 +96,9 @@ class AutogradFunctions:
             if self._says_something(klass):
                 continue
             operation = next((node for node in own_nodes(forward) if self._autocasts(node)), None)
-            if operation is not None:
+            # Sums and products of elements are promoted; only these refuse operands of two dtypes.
+            is_strict = any(self._autocasts(node, _GRADIENTS) for node in own_nodes(backward))
+            if operation is not None and is_strict:
                 yield Bare(klass, forward, operation)
 
     def _lonely(self, forward: FunctionDef, backward: FunctionDef) -> Expr | None:
@@ -128,10 +133,12 @@ class AutogradFunctions:
                     return True
         return False
 
-    def _autocasts(self, node: Node) -> bool:
+    def _autocasts(self, node: Node, others: frozenset[str] = frozenset()) -> bool:
         if isinstance(node, Binary):
             return node.op == "@"
-        if not isinstance(node, Call) or not isinstance(node.func, Attribute) or node.func.attr not in _HALF_OPERATIONS:
+        if not isinstance(node, Call) or not isinstance(node.func, Attribute):
+            return False
+        if node.func.attr not in _HALF_OPERATIONS | others:
             return False
         canonical = self._facts.names.canonical(node.func)
         return canonical is None or canonical.startswith("torch.")

@@ -13,11 +13,12 @@ from amplint.facts.autocast.float16_ties import is_tied_to_float16
 from amplint.facts.autocast.regions import Region
 from amplint.facts.autocast.scaler_switch import is_disabled
 from amplint.facts.program.branches import are_exclusive
+from amplint.facts.program.callers import all_importers
 from amplint.facts.program.classes import base_names
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.origins import Origins
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, Name, Node
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -28,11 +29,12 @@ _HALF = frozenset({"float16"})
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A scaler and a region in which the loss that it scales is computed; scaled is the call of `scale`."""
+    """A scaler and a region in which the loss that it scales is computed; scaled is the call of `scale`, in home."""
 
     made: Construction
     region: Region
     scaled: Call
+    home: "Facts"
 
 
 class Pairing:
@@ -53,21 +55,56 @@ class Pairing:
                 continue
             regions = [region for region in self._near(call) if not (region.is_off or region.is_inference)]
             for made in self._made(func.value):
-                found.extend(Pair(made, region, call) for region in regions)
+                found.extend(Pair(made, region, call, self._facts) for region in regions)
         return tuple(found)
 
     def needless(self) -> Iterator[Pair]:
-        """Scalers that are on although the region is, or may be, bfloat16; one pair for each scaler."""
-        seen: set[Call] = set()
+        """Scalers that are on although the region is, or may be, bfloat16; one pair for each scaler.
+
+        A scaler that is used in many files is told of in the one that makes it, if that one can know.
+        """
+        told = set(self.makers)
+        yield from (pair for pair in self.untied if pair.made.call in told or not self._is_told_elsewhere(pair))
+        told.difference_update(pair.made.call for pair in self.untied)
+        for importer in self.users if told else ():
+            for pair in importer.pairing.untied if importer is not self._facts else ():
+                if pair.made.call in told:
+                    told.discard(pair.made.call)
+                    yield pair
+
+    @cached_property
+    def untied(self) -> tuple[Pair, ...]:
+        """The needless scalers among those that this module scales with; one made in two ways is told of once."""
+        found: list[Pair] = []
         by_scaler: dict[Call, list[Pair]] = {}
         for pair in self.pairs:
             by_scaler.setdefault(pair.made.call, []).append(pair)
-        for call, pairs in by_scaler.items():
+        for pairs in by_scaler.values():
             dtypes = frozenset().union(*(pair.region.dtypes for pair in pairs))
-            if call in seen or "bfloat16" not in dtypes or is_tied_to_float16(self._facts, pairs):
-                continue
-            seen.add(call)
-            yield next(pair for pair in pairs if "bfloat16" in pair.region.dtypes)
+            if "bfloat16" in dtypes and not is_tied_to_float16(self._facts, pairs):
+                found.append(next(pair for pair in pairs if "bfloat16" in pair.region.dtypes))
+        return tuple({pair.scaled: pair for pair in reversed(found)}.values())[::-1]
+
+    @cached_property
+    def makers(self) -> dict[Call, str]:
+        """The calls that make a scaler in this module, with the name by which other modules can get at it."""
+        index, constructors = self._facts.index, self._facts.constructors
+        found: dict[Call, str] = {}
+        for call in index.calls:
+            if any(map(self._is_scaler, constructors.names(call))):
+                outer = [node for node in index.ancestors(call) if isinstance(node, FunctionDef | ClassDef)]
+                found[call] = outer[-1].name if outer else ""
+        return found
+
+    @cached_property
+    def users(self) -> "tuple[Facts, ...]":
+        """The modules that may use a scaler that a function or class of this module makes."""
+        names = {name for name in self.makers.values() if name}
+        return all_importers(self._facts, names) if names else ()
+
+    def _is_told_elsewhere(self, pair: Pair) -> bool:
+        makers = pair.made.facts.pairing
+        return pair.made.call in makers.makers and any(each.path == self._facts.path for each in makers.users)
 
     def disabled(self) -> Iterator[Pair]:
         """Scalers that are made with `enabled=False`, and nothing else, for float16 regions; one pair for each."""

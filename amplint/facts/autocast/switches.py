@@ -12,8 +12,10 @@ from amplint.facts.autocast.regions import Autocast, truth
 from amplint.facts.autocast.scaler_switch import switch_of
 from amplint.facts.program.branches import leaves, sides
 from amplint.facts.program.constructors import Construction
+from amplint.facts.program.values import Origin
 from amplint.model.tree import (
     Attribute,
+    BoolOp,
     Call,
     ClassDef,
     Compare,
@@ -74,6 +76,8 @@ class Switches:
             if truth(switch.facts, switch.node) is not None:
                 continue
             autocast = pair.region.autocasts[0]
+            if autocast.device == "cuda" and _asks_for_cuda(switch):
+                continue
             is_on = autocast.is_enabled is True and autocast.dtypes == {"float16"} and autocast.facts is self._facts
             places = (pair.region.opening, autocast.call, *self._callees(pair.region.shown))
             if is_on and autocast.call not in seen and not self._is_guarded(switch.node, *places):
@@ -137,6 +141,25 @@ class Switches:
                 if is_same and any(_is_text(side) for side in sides):
                     return True
         return False
+
+
+def _asks_for_cuda(switch: Origin) -> bool:
+    """Whether a switch is off only where there is no CUDA: a region for CUDA does nothing there either."""
+    found = switch.facts.values.origins(switch.node) if switch.node is not None else ()
+    return bool(found) and all(o.node is not None and _is_about_cuda(o.facts, o.node) for o in found)
+
+
+def _is_about_cuda(facts: "Facts", test: Expr) -> bool:
+    match test:
+        case Call():
+            return facts.names.canonical(test.func) == "torch.cuda.is_available"
+        case Compare():
+            sides = (test.left, *test.comparators)
+            return any(isinstance(side, Constant) and side.value in ("cpu", "cuda") for side in sides)
+        case BoolOp():
+            return all(_is_about_cuda(facts, part) for part in test.values)
+        case _:
+            return False
 
 
 def _names(expr: Node) -> set[str]:

@@ -6,7 +6,20 @@ Knows nothing of what an instance is for.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from amplint.model.tree import AnnAssign, Assign, Attribute, ClassDef, Expr, FunctionDef, Name, Node, Tuple
+from amplint.model.tree import (
+    AnnAssign,
+    Assign,
+    Attribute,
+    ClassDef,
+    Constant,
+    Expr,
+    ExprStmt,
+    FunctionDef,
+    Name,
+    Node,
+    Return,
+    Tuple,
+)
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -50,6 +63,23 @@ def method(
             if isinstance(statement, FunctionDef) and statement.name == name:
                 return owner, statement
     return None
+
+
+def handing_on(facts: "Facts", klass: ClassDef) -> Iterator[tuple[str, str]]:
+    """The properties of a class and its bases that do nothing but return another attribute of self, with that one."""
+    for _, current in lookup_order(facts, klass):
+        for statement in current.body:
+            if not isinstance(statement, FunctionDef) or not statement.decorators or not statement.body:
+                continue
+            match statement.body[-1]:
+                case Return(value=Attribute(value=Name(id="self"), attr=attribute)) if _is_property(statement):
+                    yield statement.name, attribute
+
+
+def _is_property(function: FunctionDef) -> bool:
+    """Whether a function is a property whose body is one statement, a docstring aside."""
+    is_bare = all(isinstance(s, ExprStmt) and isinstance(s.value, Constant) for s in function.body[:-1])
+    return is_bare and any(isinstance(each, Name) and each.id == "property" for each in function.decorators)
 
 
 def assigned(facts: "Facts", klass: ClassDef, attribute: str) -> "Iterator[tuple[Facts, Expr | None]]":

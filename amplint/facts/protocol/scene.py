@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.callees import Callees
+from amplint.facts.program.classes import handing_on
 from amplint.facts.program.names import Binding
 from amplint.facts.program.origins import Activation, Origin, Origins
 from amplint.flow.graph import Frame, IsEntered, Owner, Step, StepKind
@@ -53,7 +54,7 @@ class Scene:
         self.facts = facts
         self.callees = Callees(facts, klass, is_wanted)
         self.graph = expand(build(root, is_entered), self.callees, is_entered=is_entered)
-        self.terms = Terms(self.graph)
+        self.terms = Terms(self.graph, self._properties())
         self._places: dict[tuple[int, int], Term] = {}
         self._nodes: list[Node] = []
 
@@ -62,6 +63,15 @@ class Scene:
         """The module of each frame."""
         frames = self.graph.frames
         return tuple(self.callees.home(frames, number) for number in range(len(frames)))
+
+    def _properties(self) -> dict[str, str]:
+        """The properties of the objects whose methods run here that only hand on one of their attributes."""
+        found: dict[str, str] = {}
+        for frame, home in zip(self.frames, self.homes, strict=True):
+            klass = home.index.parents.get(frame.function)
+            if isinstance(klass, ClassDef):
+                found.update(handing_on(home, klass))
+        return found
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -193,7 +203,7 @@ class Scene:
                 return ("const", type(expr.value).__name__, expr.value)
             case Attribute():
                 inner = self.foreign(facts, expr.value, me)
-                return OPAQUE if inner == OPAQUE else ("attr", inner, expr.attr)
+                return OPAQUE if inner == OPAQUE else self.terms.attribute(inner, expr.attr)
             case Name():
                 return self._foreign_name(facts, expr, me)
             case _:

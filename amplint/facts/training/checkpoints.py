@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from amplint.facts.training.scaler_lives import ScalerLives
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Assign,
@@ -61,10 +63,9 @@ class Checkpoints:
         """Checkpoints with the optimizer's state but not the scaler's, where the module drives a scaler."""
         if not self.drives_scaler or self.keeps_scaler:
             return
-        yield from self.written
-        yield from self._of_objects()
-        yield from self._through_functions()
-        yield from self._through_bases()
+        lives = ScalerLives(self._facts)
+        found = chain(self.written, self._of_objects(), self._through_functions(), self._through_bases())
+        yield from (checkpoint for checkpoint in found if lives.reach(checkpoint.place))
 
     @cached_property
     def written(self) -> tuple[Checkpoint, ...]:
@@ -197,6 +198,8 @@ class Checkpoints:
         func = call.func
         if not isinstance(func, Attribute) or func.attr != "state_dict":
             return False
+        if isinstance(self._facts.index.parents.get(call), Subscript):
+            return False  # a part of it is read: `optimizer.state_dict()["param_groups"][0]["lr"]`
         if _OPTIMIZER.search(_last(func.value)):
             return True
         return self._facts.training.is_optimizer(func.value)

@@ -11,11 +11,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.constants import is_false_for_good
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.reach import reached
 from amplint.knowledge import training_names as known
 from amplint.knowledge.training_api import ENABLED_AT, ENABLED_AT_DEFAULT, OTHER_FRAMEWORKS
-from amplint.model.tree import Attribute, Call, Constant, Expr, Name, Node
+from amplint.model.tree import Attribute, Call, Expr, Name, Node
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -116,8 +117,7 @@ class Training:
     def is_switched_off(self, made: Construction) -> bool:
         """Whether a scaler is made with a switch that is False for good."""
         switch = made.argument("enabled", ENABLED_AT.get(made.name, ENABLED_AT_DEFAULT))
-        found = made.home(switch).values.origins(switch.value) if switch is not None else ()
-        return bool(found) and all(isinstance(o.node, Constant) and o.node.value is False for o in found)
+        return switch is not None and is_false_for_good(made.home(switch), switch.value)
 
     def _is_foreign(self, methods: dict[str, list[Call]]) -> bool:
         """Whether the scaler of some calls is made by a framework other than torch, with a protocol of its own."""

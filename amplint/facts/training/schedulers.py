@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.branches import are_exclusive, sides
+from amplint.facts.program.constants import is_false_for_good
 from amplint.facts.training.events import Event, EventKind
 from amplint.knowledge import training_names as known
 from amplint.model.tree import Attribute, Call, Continue, For, FunctionDef, If, Name, Node, Raise, Return, Stmt, While
@@ -79,7 +80,10 @@ class Schedulers:
         return None
 
     def _is_switched_off(self, event: Event) -> bool:
-        """Whether the scaler of a step is off for good, so that it skips nothing."""
+        """Whether the scaler of a step is off for good, so that it skips nothing, or the step is."""
+        around = sides(event.facts, event.call)
+        if any(side.is_true and is_false_for_good(event.facts, side.choice.test) for side in around):
+            return True
         func, training = event.call.func, event.facts.training
         made = training.made_by(func.value, known.is_scaler) if isinstance(func, Attribute) else []
         return bool(made) and all(map(training.is_switched_off, made))

@@ -1,0 +1,79 @@
+"""Which values of a training loop are on the host when they are read: a batch before it is moved, a copy of a result.
+
+Refuses to know on which device a loader leaves what nothing in the loop moves.
+"""
+
+from collections.abc import Iterator
+
+from amplint.model.tree import Assign, Attribute, Call, Expr, For, Name, Node, While
+from amplint.model.walks import children, walk
+
+FETCHES = frozenset({"item", "tolist", "numpy", "cpu"})
+_MOVES = frozenset({"to", "cuda"})
+
+
+class HostValues:
+    """What is on the host in one training loop."""
+
+    def __init__(self, loop: For | While) -> None:
+        self._assigned = [node for s in loop.body for node in walk(s) if isinstance(node, Assign)]
+        target = loop.target if isinstance(loop, For) else None
+        self._given = {node.id for node in walk(target) if isinstance(node, Name)} if target is not None else set()
+
+    def holds(self, expr: Expr, at: Node) -> bool:
+        """Whether all that an expression is computed from is on the host at a node of the loop."""
+        return self._is_here(expr, at, frozenset())
+
+    def _is_here(self, expr: Expr, at: Node, seen: frozenset[str]) -> bool:
+        if _calls_one_of(expr, _MOVES):
+            return False
+        if _is_fetched(expr):
+            return True
+        names = [node for node in _values(expr) if node.id not in seen]
+        return bool(names) and all(self._is_name_here(node.id, at, seen | {node.id}) for node in names)
+
+    def _is_name_here(self, name: str, at: Node, seen: frozenset[str]) -> bool:
+        given = [each for each in self._assigned if _binds(each, name)]
+        before = [each for each in given if each.span.end <= at.span.start]
+        if before:
+            return self._is_here(before[-1].value, before[-1], seen)
+        later = (each for each in given if each.span.start >= at.span.end)
+        return name in self._given and any(_moves(each.value, name) for each in later)
+
+
+def _values(expr: Expr) -> Iterator[Name]:
+    """The names whose values an expression is computed from, without those that are only called."""
+    stack: list[Node] = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Name):
+            yield node
+        elif isinstance(node, Call) and isinstance(node.func, Name):
+            stack.extend(argument.value for argument in node.args)
+        else:
+            stack.extend(children(node))
+
+
+def _is_fetched(expr: Expr) -> bool:
+    """Whether an expression is what `.cpu()` or the like gives, or a method of that."""
+    while isinstance(expr, Call) and isinstance(expr.func, Attribute):
+        if expr.func.attr in FETCHES:
+            return True
+        expr = expr.func.value
+    return False
+
+
+def _calls_one_of(expr: Expr, names: frozenset[str]) -> bool:
+    return any(isinstance(n, Call) and isinstance(n.func, Attribute) and n.func.attr in names for n in walk(expr))
+
+
+def _binds(assignment: Assign, name: str) -> bool:
+    return any(isinstance(node, Name) and node.id == name for t in assignment.targets for node in walk(t))
+
+
+def _moves(value: Expr, name: str) -> bool:
+    """Whether a value moves what a name holds to another device."""
+    return any(
+        isinstance(node, Attribute) and node.attr in _MOVES and isinstance(node.value, Name) and node.value.id == name
+        for node in walk(value)
+    )
