@@ -4,12 +4,11 @@ Knows which name belongs to which activation of which function; evaluates nothin
 """
 
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from amplint.flow.graph import Graph, Owner
 from amplint.model.tree import (
     Alias,
-    Argument,
     Attribute,
     Binary,
     BoolOp,
@@ -67,38 +66,16 @@ class Terms:
         match expr:
             case Name():
                 return self.name(expr.id, frame)
-            case Constant():
-                return ("const", type(expr.value).__name__, expr.value)
             case Attribute():
                 return self.attribute(self.of(expr.value, frame), expr.attr)
-            case Subscript():
-                return ("item", self.of(expr.value, frame), self.of(expr.index, frame))
             case NamedExpr():
                 return self.of(expr.target, frame)
             case Call() if (opened := self._opened.get((id(expr), frame))) is not None:
                 return self.of(sole_return(self.frames[opened].function), opened)
-            case Call():
-                return ("call", self.of(expr.func, frame), tuple(self._argument(a, frame) for a in expr.args))
-            case Unary(op="not"):
-                return ("not", self.of(expr.operand, frame))
-            case Unary(op="-", operand=Constant(value=int() | float() as value)):
-                return ("const", type(value).__name__, -value)
-            case Unary():
-                return ("op", expr.op, (self.of(expr.operand, frame),))
-            case Binary():
-                return ("op", expr.op, (self.of(expr.left, frame), self.of(expr.right, frame)))
-            case BoolOp():
-                return (expr.op, tuple(self.of(value, frame) for value in expr.values))
-            case Compare():
-                return self._compare(expr, frame)
-            case IfExp():
-                return ("if", *(self.of(part, frame) for part in (expr.test, expr.body, expr.orelse)))
-            case Tuple() | List() | Set():
-                return ("display", *(self.of(element, frame) for element in expr.elts))
-            case Dict() if expr.values:  # an empty one is made to be filled, by assignments to what is not there yet
-                return ("display", *(self.of(value, frame) for value in expr.values))
-            case _:
+            case None:
                 return OPAQUE
+            case _:
+                return composed(expr, lambda part: self.of(part, frame))
 
     def name(self, name: str, frame: int) -> Term:
         """The term of a name: a local of this activation or of one around it, a parameter's argument, or a global."""
@@ -116,16 +93,6 @@ class Terms:
     def locals(self, frame: int) -> tuple[str, ...]:
         """The names that the function of a frame binds."""
         return tuple(self._bindings(self.frames[frame].function))
-
-    def _argument(self, argument: Argument, frame: int) -> Term:
-        return (argument.star or argument.name or "", self.of(argument.value, frame))
-
-    def _compare(self, expr: Compare, frame: int) -> Term:
-        sides = [self.of(side, frame) for side in (expr.left, *expr.comparators)]
-        parts: list[Term] = [
-            ("cmp", op, left, right) for op, left, right in zip(expr.ops, sides, sides[1:], strict=False)
-        ]
-        return parts[0] if len(parts) == 1 else ("and", tuple(parts))
 
     def _resolve(self, name: str, frame: int) -> Term:
         here = self.frames[frame]
@@ -168,6 +135,45 @@ class Terms:
                     inside.add(node)
                 stack.extend(children(node))
         return self._nested[function]
+
+
+def composed(expr: Node, of: Callable[[Expr], Term]) -> Term:
+    """The term of an expression by its form, out of those of its parts."""
+    match expr:
+        case Constant():
+            return ("const", type(expr.value).__name__, expr.value)
+        case Attribute():
+            return ("attr", of(expr.value), expr.attr)
+        case Subscript():
+            return ("item", of(expr.value), of(expr.index))
+        case Call():
+            return ("call", of(expr.func), tuple((a.star or a.name or "", of(a.value)) for a in expr.args))
+        case Unary(op="not"):
+            return ("not", of(expr.operand))
+        case Unary(op="-", operand=Constant(value=int() | float() as value)):
+            return ("const", type(value).__name__, -value)
+        case Unary():
+            return ("op", expr.op, (of(expr.operand),))
+        case Binary():
+            return ("op", expr.op, (of(expr.left), of(expr.right)))
+        case BoolOp():
+            return (expr.op, tuple(of(value) for value in expr.values))
+        case Compare():
+            return _compared(expr, of)
+        case IfExp():
+            return ("if", of(expr.test), of(expr.body), of(expr.orelse))
+        case Tuple() | List() | Set():
+            return ("display", *(of(element) for element in expr.elts))
+        case Dict() if expr.values:  # an empty one is made to be filled, by assignments to what is not there yet
+            return ("display", *(of(value) for value in expr.values))
+        case _:
+            return OPAQUE
+
+
+def _compared(expr: Compare, of: Callable[[Expr], Term]) -> Term:
+    sides = [of(side) for side in (expr.left, *expr.comparators)]
+    parts: list[Term] = [("cmp", op, left, right) for op, left, right in zip(expr.ops, sides, sides[1:], strict=False)]
+    return parts[0] if len(parts) == 1 else ("and", tuple(parts))
 
 
 def is_place(term: Term) -> bool:

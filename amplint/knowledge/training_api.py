@@ -101,3 +101,14 @@ WRAPPERS_OF_MODULES = frozenset(
         *("torch.compile", "torch.nn.SyncBatchNorm.convert_sync_batchnorm"),
     }
 )
+
+# The floating-point dtypes, some of which torch gives two names.
+DTYPES = {
+    "torch.float16": "float16",
+    "torch.half": "float16",
+    "torch.bfloat16": "bfloat16",
+    "torch.float32": "float32",
+    "torch.float": "float32",
+    "torch.float64": "float64",
+    "torch.double": "float64",
+}

@@ -2,20 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from amplint.knowledge.training_api import DTYPES
 from amplint.model.tree import Attribute, Call, Constant, Dict, Expr, Node, Subscript
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
-
-_NAMES = {
-    "torch.float16": "float16",
-    "torch.half": "float16",
-    "torch.bfloat16": "bfloat16",
-    "torch.float32": "float32",
-    "torch.float": "float32",
-    "torch.float64": "float64",
-    "torch.double": "float64",
-}
 
 
 def dtype_names(facts: "Facts", expr: Node, depth: int = 4) -> frozenset[str | None]:
@@ -28,7 +19,7 @@ def dtype_names(facts: "Facts", expr: Node, depth: int = 4) -> frozenset[str | N
         elif isinstance(node, Call) and depth and isinstance(node.func, Attribute) and node.func.attr == "get":
             found |= _of_table(origin.facts, node.func.value, depth)
         else:
-            found.add(_NAMES.get(origin.facts.names.canonical(node) or "") if node is not None else None)
+            found.add(DTYPES.get(origin.facts.names.canonical(node) or "") if node is not None else None)
     return frozenset(found)
 
 

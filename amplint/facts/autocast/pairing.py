@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amplint.facts.autocast.excluded import is_excluded
 from amplint.facts.autocast.float16_ties import is_tied_to_float16
 from amplint.facts.autocast.regions import Region
 from amplint.facts.autocast.scaler_switch import is_disabled
@@ -17,6 +18,7 @@ from amplint.facts.program.callers import all_importers
 from amplint.facts.program.classes import base_names
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.origins import Origins
+from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node
 from amplint.model.walks import walk
@@ -81,9 +83,20 @@ class Pairing:
             by_scaler.setdefault(pair.made.call, []).append(pair)
         for pairs in by_scaler.values():
             dtypes = frozenset().union(*(pair.region.dtypes for pair in pairs))
-            if "bfloat16" in dtypes and not is_tied_to_float16(self._facts, pairs):
+            if "bfloat16" in dtypes and not self._is_for_float16(pairs):
                 found.append(next(pair for pair in pairs if "bfloat16" in pair.region.dtypes))
         return tuple({pair.scaled: pair for pair in reversed(found)}.values())[::-1]
+
+    def _is_for_float16(self, pairs: list[Pair]) -> bool:
+        """Whether a scaler is off wherever its regions are bfloat16: how things are named says so, or what they ask."""
+        return is_tied_to_float16(self._facts, pairs) or all(
+            is_excluded(pair.made, pair.scaled, pair.region, self._scalers) for pair in pairs
+        )
+
+    @cached_property
+    def _scalers(self) -> dict[int, Term]:
+        """A name for each scaler, by the identity of the call that makes it."""
+        return {id(pair.made.call): ("const", "scaler", number) for number, pair in enumerate(self.pairs)}
 
     @cached_property
     def makers(self) -> dict[Call, str]:

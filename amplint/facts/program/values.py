@@ -108,6 +108,24 @@ class Values:
             found.extend((facts, given) for given in facts.values.attributes.get((owner, name), ()))
         return tuple(found)
 
+    def returned(self, call: Call, part: int | None = None) -> "list[tuple[Facts, Expr]] | None":
+        """What a function that is seen returns, or one part of its tuples; None where it is not seen."""
+        if isinstance(call.func, Attribute) and dotted(call.func) is None:
+            return None
+        callee = self._facts.targets.function(call)
+        if callee is None or callee[1].is_async or callee[1].name == "__init__":
+            return None
+        facts, function = callee
+        decorators = [facts.names.canonical(each) for each in function.decorators]
+        if any(each not in ("builtins.staticmethod", "builtins.classmethod") for each in decorators):
+            return None
+        values = [r.value for r in own_nodes(function) if isinstance(r, Return) and r.value is not None]
+        if part is None:
+            has_tuple = any(isinstance(value, Tuple) for value in values)
+            return None if has_tuple or not values else [(facts, value) for value in values]
+        parts = [v.elts[part] for v in values if isinstance(v, Tuple) and len(v.elts) > part]
+        return [(facts, each) for each in parts] if parts and len(parts) == len(values) else None
+
     def _origins(self, expr: Node, depth: int, seen: frozenset[int]) -> Iterator[Origin]:
         if not depth or id(expr) in seen:
             return
@@ -129,7 +147,7 @@ class Values:
                     yield from self._bound(binding, expr, depth - 1, seen)
             case Attribute(value=Name(id="self"), attr=attr):
                 yield from self._of_self(expr, attr, depth - 1, seen)
-            case Call() if (returned := self._returned(expr, None)) is not None:
+            case Call() if (returned := self.returned(expr)) is not None:
                 for facts, each in returned:
                     yield from facts.values._origins(each, depth - 1, seen)
             case _:
@@ -141,7 +159,7 @@ class Values:
         elif given.part is None:
             yield from self._origins(given.value, depth, seen)
         else:
-            returned = self._returned(given.value, given.part) if isinstance(given.value, Call) and depth else None
+            returned = self.returned(given.value, given.part) if isinstance(given.value, Call) and depth else None
             if returned is None:
                 yield Origin(self._facts, None)
             for facts, each in returned or ():
@@ -204,24 +222,6 @@ class Values:
             yield Origin(self._facts, expr)
         for facts, each in given:
             yield from facts.values._given(each, depth, seen)
-
-    def _returned(self, call: Call, part: int | None) -> "list[tuple[Facts, Expr]] | None":
-        """What a function that is seen returns, or one part of its tuples; None where it is not seen."""
-        if isinstance(call.func, Attribute) and dotted(call.func) is None:
-            return None
-        callee = self._facts.targets.function(call)
-        if callee is None or callee[1].is_async or callee[1].name == "__init__":
-            return None
-        facts, function = callee
-        decorators = [facts.names.canonical(each) for each in function.decorators]
-        if any(each not in ("builtins.staticmethod", "builtins.classmethod") for each in decorators):
-            return None
-        values = [r.value for r in own_nodes(function) if isinstance(r, Return) and r.value is not None]
-        if part is None:
-            has_tuple = any(isinstance(value, Tuple) for value in values)
-            return None if has_tuple or not values else [(facts, value) for value in values]
-        parts = [v.elts[part] for v in values if isinstance(v, Tuple) and len(v.elts) > part]
-        return [(facts, each) for each in parts] if parts and len(parts) == len(values) else None
 
 
 def _attribute_parts(target: Node, given: Given, in_body: bool) -> Iterator[tuple[str, Given]]:

@@ -1,0 +1,49 @@
+"""Whether a scaler can be on while a region computes in bfloat16, as far as both hang on the same questions.
+
+Knows what the program writes; refuses to say that two questions of different text ask the same.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+
+from amplint.facts.autocast.regions import Region
+from amplint.facts.autocast.scaler_switch import switch_of
+from amplint.facts.program.constructors import Construction
+from amplint.facts.program.unfolded import Unfolding
+from amplint.flow.consistency import is_consistent
+from amplint.flow.formulas import Formula, Normal, atoms, joined, value
+from amplint.flow.terms import Term
+from amplint.model.tree import Attribute, Call
+
+BFLOAT16: Term = ("const", "dtype", "bfloat16")
+# How many questions are answered in all ways.
+MOST_QUESTIONS = 8
+
+
+def is_excluded(made: Construction, scaled: Call, region: Region, scalers: Mapping[int, Term]) -> bool:
+    """Whether no answers make a scaler, switch it on, let it scale a loss, and make the region of the loss bfloat16.
+
+    scalers tells the scalers of the region's module apart, by the identities of the calls that make them.
+    """
+    normal = Normal(lambda _: False)
+    here, home = Unfolding(region.facts, scalers), Unfolding(made.facts, scalers)
+    wanted = [here.around(scaled), here.around(region.opening), home.around(made.call)]
+    switch = switch_of(made)
+    if switch is not None:
+        wanted.append(Unfolding(switch.facts, scalers).of(switch.node))
+    conditions = [normal.truth(term) for term in wanted]
+    if isinstance(scaled.func, Attribute):
+        conditions.append(normal.equal(here.of(scaled.func.value), scalers[id(made.call)]))
+    dtypes = [(autocast.facts, autocast.dtype_expr) for autocast in region.autocasts]
+    terms = [Unfolding(facts, scalers).of(dtype) for facts, dtype in dtypes if dtype is not None]
+    formulas = [joined("and", (normal.equal(term, BFLOAT16), *conditions)) for term in terms]
+    return len(terms) == len(dtypes) and not any(map(_is_possible, formulas))
+
+
+def _is_possible(formula: Formula) -> bool:
+    """Whether some answers make a formula true, or may."""
+    asked = list(dict.fromkeys(atoms(formula)))
+    if len(asked) > MOST_QUESTIONS:
+        return True
+    answers = (dict(zip(asked, said, strict=True)) for said in product((True, False), repeat=len(asked)))
+    return any(is_consistent(each) and value(formula, each, most=0) is not False for each in answers)
