@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from amplint.flow.formulas import Atom
+from amplint.flow.formulas import Atom, last_name
 from amplint.flow.terms import Term, is_place
 
 
@@ -27,7 +27,11 @@ def excludes(one: Atom, other: Atom) -> bool:
 
 
 def _is_constant(term: Term) -> bool:
-    """A literal, or a name that programs keep for one value, as `torch.float16`."""
+    """A literal, or a name that programs keep for one value, as `torch.float16` and `Mode.TRAIN`."""
     if term[0] == "const":
         return True
-    return term[0] == "attr" and is_place(term) and term[1][:2] == ("name", "torch")  # type: ignore[index]
+    if term[0] != "attr" or not is_place(term):
+        return False
+    holder, name = term[1], str(term[2])
+    is_member = name.isupper() and last_name(holder).rpartition(".")[2][:1].isupper()  # type: ignore[arg-type]
+    return is_member or holder[:2] == ("name", "torch")  # type: ignore[index]

@@ -4,15 +4,32 @@ Where several assignments or returns give a value, the questions around them cho
 and refuses to count the turns of loops.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amplint.facts.program.branches import sides
+from amplint.facts.program.values import Given
 from amplint.flow.formulas import PURE
 from amplint.flow.terms import OPAQUE, Term, composed
 from amplint.knowledge.training_api import DTYPES
-from amplint.model.tree import Attribute, Call, Expr, FunctionDef, Name, NamedExpr, Node, Parameter
+from amplint.model.tree import (
+    Attribute,
+    Call,
+    ExceptHandler,
+    Expr,
+    For,
+    FunctionDef,
+    If,
+    IfExp,
+    Match,
+    MatchCase,
+    Name,
+    NamedExpr,
+    Node,
+    Parameter,
+    Tuple,
+    While,
+)
 from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
@@ -20,6 +37,8 @@ if TYPE_CHECKING:
     from amplint.facts.program.names import Binding
 
 DEEPEST = 8
+# A value, or the element of it that is taken, and the place that says when.
+Way = tuple[Node, Expr, int | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +74,45 @@ class Unfolding:
                 return composed(expr, self.of)
 
     def around(self, place: Node) -> Term:
-        """What the choices around a place must answer for it to run."""
-        return ("and", tuple(self._answer(side.choice.test, side.is_true) for side in sides(self.facts, place)))
+        """What the choices around a place must answer for it to run; what is no question may have any answer."""
+        asked: list[Term] = []
+        child = place
+        for outer in self.facts.index.ancestors(place):
+            match outer:
+                case If() | IfExp() if child is not outer.test:
+                    is_true = child in outer.body if isinstance(outer, If) else child is outer.body
+                    asked.append(self._answer(outer.test, is_true))
+                case MatchCase():
+                    asked.append(self._case(outer))
+                case For() | While() | ExceptHandler():
+                    asked.append(OPAQUE)
+                case _:
+                    pass
+            child = outer
+        return ("and", tuple(asked))
 
     def _answer(self, test: Expr, is_true: bool) -> Term:
         term = self.of(test)
         return term if is_true else ("not", term)
+
+    def _case(self, case: MatchCase) -> Term:
+        """What the subject of a `match` must be for a case to be the one."""
+        match = self.facts.index.parents[case]
+        if not isinstance(match, Match):
+            return OPAQUE
+        subject = self.of(match.subject)
+        asked: list[Term] = []
+        for other in match.cases[: match.cases.index(case) + 1]:
+            fits = self._fits(subject, other)
+            asked.append(fits if other is case else ("not", fits))
+        return ("and", tuple(asked))
+
+    def _fits(self, subject: Term, case: MatchCase) -> Term:
+        if case.guard is not None or (case.pattern.captures and not case.pattern.is_irrefutable):
+            return OPAQUE
+        if case.pattern.is_irrefutable:
+            return ("const", "bool", True)
+        return ("or", tuple(("cmp", "==", subject, self.of(value)) for value in case.pattern.values))
 
     def _below(self, facts: "Facts | None" = None, given: Mapping[int, Term] | None = None) -> "Unfolding":
         return Unfolding(facts or self.facts, self.objects, self.given if given is None else given, self.depth - 1)
@@ -69,15 +121,17 @@ class Unfolding:
         bindings = [each for each in self.facts.names.lookup(name.id, name) if not self._is_behind(each, name)]
         if len(bindings) == 1 and isinstance(bindings[0].node, Parameter):
             return self._parameter(bindings[0].node, bindings[0].scope)
-        values = [(binding.node, binding.value) for binding in bindings if binding.value is not None]
-        if values and len(values) == len(bindings):
-            return self._below()._chosen(values)
+        given = [(binding.node, self._given(binding)) for binding in bindings]
+        ways = [(place, each.value, each.part) for place, each in given if each.value is not None]
+        if ways and len(ways) == len(bindings):
+            return self._below()._chosen(sorted(ways, key=lambda way: way[0].span))
         canonical = self.facts.names.canonical(name)
-        return (
-            "name",
-            canonical or name.id,
-            "" if canonical else id(bindings[0].scope) if bindings else self.facts.path,
-        )
+        if canonical is not None:
+            return ("name", canonical, "")
+        return ("name", name.id, id(bindings[0].scope) if bindings else self.facts.path)
+
+    def _given(self, binding: "Binding") -> Given:
+        return Given(binding.value) if binding.value is not None else self.facts.values.unpacked(binding.node)
 
     def _is_behind(self, binding: "Binding", use: Name) -> bool:
         """Whether a name gets a value only after its use: below it in the same function, and in no loop with it."""
@@ -101,31 +155,46 @@ class Unfolding:
         klass = self.facts.index.klass(expr)
         found = self.facts.values.attribute(klass, expr.attr) if klass is not None else ()
         homes = {(home.path, home.index.function(given.value)) for home, given in found if given.value is not None}
-        values = [(given.value, given.value) for _, given in found if given.value is not None and given.part is None]
-        if len(homes) == 1 and len(values) == len(found):
-            return self._below(found[0][0], {})._chosen(values)
+        ways = [(given.value, given.value, given.part) for _, given in found if given.value is not None]
+        if len(homes) == 1 and len(ways) == len(found):
+            return self._below(found[0][0], {})._chosen(ways)
         return ("attr", ("name", "self", id(klass)), expr.attr)
 
-    def _call(self, call: Call) -> Term:
+    def _call(self, call: Call, part: int | None = None) -> Term:
         callee = self.facts.targets.function(call)
-        returned = self.facts.values.returned(call)
+        returned = self.facts.values.returned(call, part)
         if callee is None or returned is None:
             term = composed(call, self.of)
-            # What nobody sees answers the same each time it is asked the same.
-            return term if last_name(call.func) in PURE | {"bool"} else ("name", ("called", *term[1:]), "")
+            if last_name(call.func) not in PURE | {"bool"}:
+                term = ("name", ("called", *term[1:]), "")  # what nobody sees answers the same when asked the same
+            return term if part is None else ("item", term, ("const", "int", part))
         home, function = callee
         given: dict[int, Term] = {}
         for parameter in function.parameters:
             passed = home.targets.argument(call, callee, parameter)
             given[id(parameter)] = self.of(passed) if passed is not None else self._below(home).of(parameter.default)
         # The last return stands for all paths on which no other is met.
-        values = sorted(((value, value) for _, value in returned), key=lambda pair: pair[0].span, reverse=True)
-        return self._below(home, given)._chosen(values)
+        ways = sorted(((value, value, None) for _, value in returned), key=lambda way: way[0].span, reverse=True)
+        return self._below(home, given)._chosen(ways)
 
-    def _chosen(self, ways: "Iterable[tuple[Node, Expr]]") -> Term:
+    def _chosen(self, ways: "Sequence[Way]") -> Term:
         """One of several values: each takes the place of those before it where the choices around it say so."""
-        (_, first), *others = ways
-        term = self.of(first)
-        for place, value in others:
-            term = ("if", self.around(place), self.of(value), term)
+        (_, first, part), *others = ways
+        term = self._element(first, part)
+        for place, value, part in others:
+            term = ("if", self.around(place), self._element(value, part), term)
         return term
+
+    def _element(self, value: Expr, part: int | None) -> Term:
+        """A value, or with a part counted from 0, one element of it."""
+        match value:
+            case _ if part is None:
+                return self.of(value)
+            case Tuple() if part < len(value.elts):
+                return self.of(value.elts[part])
+            case IfExp():
+                return ("if", self.of(value.test), self._element(value.body, part), self._element(value.orelse, part))
+            case Call():
+                return self._call(value, part)
+            case _:
+                return ("item", self.of(value), ("const", "int", part))

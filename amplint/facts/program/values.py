@@ -178,9 +178,9 @@ class Values:
         elif binding.kind == "definition":
             yield Origin(self._facts, use)
         else:
-            yield from self._given(self._unpacked(binding.node), depth, seen)
+            yield from self._given(self.unpacked(binding.node), depth, seen)
 
-    def _unpacked(self, target: Node) -> Given:
+    def unpacked(self, target: Node) -> Given:
         """The element of an assigned value that an unpacked name gets."""
         holder = self._facts.index.parents.get(target)
         statement = self._facts.index.parents.get(holder) if holder is not None else None
