@@ -41,9 +41,10 @@ with autocast("cuda", enabled=use_amp):
 ## Fix
 
 Moves the import and every use together: positional arguments get their names before the device is put first,
-annotations and `isinstance` tests change along, aliases stay. `dtype=` and `cache_enabled=` are written out where a
-region of another dtype is in the file or in a file that imports it. There is no fix where one use cannot be moved:
-compatibility shims, subclasses, the class passed on as a value, `*args`, names that other modules import from here.
+annotations and `isinstance` tests change along, aliases stay. `dtype=` is written out where a region of another dtype
+is in the file or in a file that imports it, and `cache_enabled=` where one without the cache is. There is no fix
+where one use cannot be moved: compatibility shims, subclasses, the class passed on as a value, `*args`, names that
+other modules import from here.
 
 ## Fix safety
 

@@ -119,7 +119,7 @@ def _of_use(use: Use, facts: "Facts", *, keeps_name: bool) -> list[Repair]:
         return renamed + call_repairs(use, facts)
     aliases = aliases_of(use, facts)
     if aliases and are_called_with_keywords(aliases, facts) and use.api.kind == "autocast":
-        if facts.inheritance.may_reach(str(use.api.device)):
+        if facts.inheritance.reaching(str(use.api.device)):
             raise RefusedError("the dtype would have to be given where it is called")
         return [Replace(use.node.span, f'${{functools.partial}}({name}, "{use.api.device}")')]
     if use.role is Role.ALIAS and not keeps_name:

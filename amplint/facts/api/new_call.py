@@ -61,11 +61,12 @@ def call_repairs(use: Use, facts: "Facts") -> list[Repair]:
     if found.has_star and (api.kind == "autocast" or found.positional):
         raise RefusedError("the order of `*` arguments would shift")
     repairs += [NameArgument(argument.span, param.name) for argument, param in found.positional]
-    if api.kind == "autocast" and facts.inheritance.may_reach(str(device)):
+    reaching = facts.inheritance.reaching(str(device)) if api.kind == "autocast" else frozenset()
+    if reaching:
         if found.has_double_star:
             raise RefusedError("`**` may bring the dtype or leave it out")
         for param in api.params:
-            if param.slot in (Slot.DTYPE, Slot.FLAG) and param.name != "enabled" and param.name not in found.given:
+            if param.name in reaching and param.name not in found.given:
                 value = f"${{{param.default}}}" if param.slot is Slot.DTYPE else str(param.default)
                 repairs.append(InsertArgument(call.span, value, param.name))
     return repairs

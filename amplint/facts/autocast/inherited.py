@@ -5,6 +5,7 @@ The old classes pin float16 (CPU: bfloat16) and the weight cache; the new one in
 region encloses the regions of what it calls; refuses to follow calls one by one.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.api.arguments import fit
@@ -29,42 +30,46 @@ class Inheritance:
 
     def __init__(self, facts: "Facts") -> None:
         self._facts = facts
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, frozenset[str]] = {}
 
-    def may_reach(self, device: str) -> bool:
-        """Whether another dtype than the old class's, or a cache setting, may reach a region on this device."""
+    def reaching(self, device: str) -> frozenset[str]:
+        """What may reach a region on this device: "dtype" for another one than the old class's, "cache_enabled"."""
         if device not in self._known:
             around = self._facts.context.importers.holding(_MENTIONS, is_transitive=True)
-            self._known[device] = any(_disturbs(each, device) for each in (self._facts, *around))
+            found = (given for each in (self._facts, *around) for given in _disturbances(each, device))
+            self._known[device] = frozenset(found)
         return self._known[device]
 
 
-def _disturbs(facts: "Facts", device: str) -> bool:
+def _disturbances(facts: "Facts", device: str) -> Iterator[str]:
     uses = facts.uses.all
     if any(use.api.name.startswith("torch.set_autocast_") and use.api.name.endswith("_dtype") for use in uses):
-        return True
+        yield "dtype"
     if any(facts.names.canonical(call.func) in _SETTERS for call in facts.index.calls):
-        return True
-    return any(_is_other_region(use, device, facts) for use in uses if use.api.kind == "autocast")
+        yield "cache_enabled"
+    for use in uses:
+        if use.api.kind == "autocast":
+            yield from _given_to(use, device, facts)
 
 
-def _is_other_region(use: Use, device: str, facts: "Facts") -> bool:
+def _given_to(use: Use, device: str, facts: "Facts") -> Iterator[str]:
+    """What a region hands on that the old class would not have taken."""
     call = use.call
     if use.role is Role.PARTIAL:
         partial = facts.index.parents[facts.index.parents[use.node]]
         assert isinstance(partial, Call)
         call = Call(partial.span, use.node, partial.args[1:])
     if call is None:
-        return False
+        return
     # A call in the new way of the old class fails today and will be a region of the new one.
     is_new_way = use.api.device is not None and any(a.name == "device_type" for a in call.args)
     given = fit(call, APIS["torch.autocast"] if is_new_way else use.api, facts)
     where = use.api.device or _text(given.given.get("device_type"))
-    if given.has_double_star and "dtype" not in given.given:
-        return True
-    return _sets_cache(given.given.get("cache_enabled")) or (
-        where in (None, device) and _is_other_dtype(given.given.get("dtype"), device, facts)
-    )
+    is_hidden = given.has_double_star and "dtype" not in given.given
+    if is_hidden or (where in (None, device) and _is_other_dtype(given.given.get("dtype"), device, facts)):
+        yield "dtype"
+    if is_hidden or _sets_cache(given.given.get("cache_enabled")):
+        yield "cache_enabled"
 
 
 def _is_other_dtype(argument: Argument | None, device: str, facts: "Facts") -> bool:
