@@ -15,6 +15,8 @@ _REQUIREMENT = re.compile(
     r"(?:[\w-]+::)?(?:torch|pytorch)(?![\w.-])(?:\[[^\]]*\])?\s*\(?"
     r"(?P<bounds>(?:(?:[<>!~]=?|={1,3}|\^)\s*v?[\w.*+!-]+\s*,?\s*)*)"
 )
+# a requirement and nothing behind it but a marker: other texts of a setup.py may begin like one
+_WHOLE = re.compile(_REQUIREMENT.pattern + r"\)?\s*(?:;.*)?")
 _BOUND = re.compile(r"(?P<sign>===|[<>=!~]=|[<>=^])\s*v?(?P<major>\d+)(?:\.(?P<minor>\d+))?")
 # What is taken to be the lowest torch where a project does not say.
 ASSUMED: Version = (2, 4)
@@ -86,6 +88,7 @@ def _stated(folder: Path, names: set[str]) -> Version | None:
         (("pyproject.toml",), _from_pyproject),
         (requirements, str.splitlines),
         (("setup.cfg",), _from_setup_cfg),
+        (("setup.py",), _from_setup_py),
         (("environment.yml", "environment.yaml"), str.splitlines),
     )
     for lists, lines in kinds:
@@ -112,16 +115,31 @@ def _from_pyproject(text: str) -> Iterator[str]:
     import tomllib
 
     try:
-        project = tomllib.loads(text).get("project", {})
+        content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return
-    if not isinstance(project, dict):
-        return
+    project, poetry = _table(content, "project"), _table(content, "tool", "poetry")
     yield from _texts(project.get("dependencies"))
-    optional = project.get("optional-dependencies")
-    if isinstance(optional, dict):
-        for extra in optional.values():
-            yield from _texts(extra)
+    for extra in (*_table(project, "optional-dependencies").values(), *_table(content, "dependency-groups").values()):
+        yield from _texts(extra)
+    yield from _from_poetry(_table(poetry, "dependencies").get("torch"))
+    for group in _table(poetry, "group").values():
+        yield from _from_poetry(_table(group, "dependencies").get("torch"))
+
+
+def _table(content: Any, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        content = content.get(key) if isinstance(content, dict) else None
+    return content if isinstance(content, dict) else {}
+
+
+def _from_poetry(given: Any) -> Iterator[str]:
+    """`"^2.1"`, `{version = "~2.1"}`, or a list of these, as requirements: there `~` means `~=`, and nothing `==`."""
+    for each in given if isinstance(given, list) else (given,):
+        version = each.get("version") if isinstance(each, dict) else each
+        if isinstance(version, str):
+            bounds = (part.strip() for part in version.split(","))
+            yield "torch" + ",".join(re.sub(r"^~(?=\d)", "~=", re.sub(r"^(?=\d)", "==", bound)) for bound in bounds)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -132,3 +150,18 @@ def _texts(value: Any) -> Iterator[str]:
 def _from_setup_cfg(text: str) -> Iterator[str]:
     for line in text.splitlines():
         yield line.partition("install_requires")[2].lstrip(" =") or line
+
+
+def _from_setup_py(text: str) -> Iterator[str]:
+    """The requirements that are written down in a setup script, wherever in it; nothing of it runs."""
+    import ast
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    yield from (value for value in texts if isinstance(value, str) and _WHOLE.fullmatch(value.strip()))

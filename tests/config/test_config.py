@@ -201,6 +201,26 @@ def test_project_torch_looks_up_to_the_project_s_root(tmp_path: Path) -> None:
     assert ProjectTorch().of(inner) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "bound"),
+    [
+        ("setup.py", 'setup(install_requires=["numpy", "torch>=1.8,<3"])\n', (1, 8)),
+        ("setup.py", 'DEPS = {"torch": "torch>=1.4; python_version>\'3.6\'"}\n', (1, 4)),
+        ("setup.py", '# "torch>=1.0"\nHELP = "torch>=1.2 is what this was tried with"\n', None),
+        ("setup.py", 'import torch\nprint "torch>=1.0"\n', None),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^1.9.1"\n', (1, 9)),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = {version = "~2.1", source = "wheels"}\n', (2, 1)),
+        ("pyproject.toml", '[tool.poetry.group.train.dependencies]\ntorch = "2.0.1+cu118"\n', (2, 0)),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "*"\n', None),
+        ("pyproject.toml", '[dependency-groups]\ntrain = ["torch>=2.2", {include-group = "dev"}]\n', (2, 2)),
+        ("pyproject.toml", "tool = 1\n[dependency-groups]\n", None),
+    ],
+)
+def test_project_torch_of_other_lists(tmp_path: Path, name: str, text: str, bound: tuple[int, int] | None) -> None:
+    (tmp_path / name).write_text(text)
+    assert ProjectTorch().of(tmp_path) == bound
+
+
 @pytest.mark.parametrize("text", ["2", "two", "", "2.x"])
 def test_bad_versions(text: str) -> None:
     with pytest.raises(UsageError, match="no version"):
