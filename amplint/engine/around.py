@@ -36,6 +36,11 @@ class ModulesOnDisk(Modules):
         facts = self._found[name]
         return default if facts is None else facts
 
+    def making_loss(self, name: str) -> Facts | None:
+        """The module of a name, also where it has no say in a training step but may make a loss."""
+        path = self._linker.locate(name, self._place.roots, self._path)
+        return self.get(name) or (self._linker.making_loss(path) if path is not None else None)
+
     def __iter__(self) -> Iterator[str]:
         return (name for name in self._place.imported if name in self)
 

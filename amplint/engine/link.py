@@ -5,7 +5,7 @@ the whole project says.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from amplint.model.edit import place_of
 from amplint.model.finding import Finding
 from amplint.model.span import Span
 from amplint.source.outline import Outline
-from amplint.source.prefilter import may_concern, may_matter
+from amplint.source.prefilter import may_concern, may_make_loss, may_matter
 from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
 from amplint.syntax.fault import SyntaxFaultError
 
@@ -30,6 +30,10 @@ _OWN = (
 _WORKED_OUT = frozenset(name for name, part in vars(Facts).items() if isinstance(part, cached_property)).difference(
     ("index", "names")
 )
+
+
+def _has_a_say(raw: bytes) -> bool:
+    return may_concern(raw) or may_matter(raw)
 
 
 class Linker:
@@ -46,6 +50,7 @@ class Linker:
         # What `show` had to let go: somebody may still hold it.
         self._dropped: list[Facts] = []
         self._shown: set[str] = set()
+        self._losses: dict[Path, Facts | None] = {}
         self._uses: defaultdict[Path, set[Path]] = defaultdict(set)
         self._outlines: dict[Path, Outline] = {}
         self.sources: dict[str, Source] = {}
@@ -110,6 +115,12 @@ class Linker:
             self._facts[path] = self._read(path)
         return self._facts[path]
 
+    def making_loss(self, path: Path) -> Facts | None:
+        """The facts of a file that has no say in mixed precision but may make a loss; nobody else is shown them."""
+        if path not in self._losses:
+            self._losses[path] = self._read(path, may_make_loss)
+        return self._losses[path]
+
     def importers(self, path: Path, names: Collection[str] | None = None) -> list[Facts]:
         """The facts of the project's files that import a file and may concern AMP, in order of their paths.
 
@@ -155,8 +166,9 @@ class Linker:
             stale.update(new)
             waiting += new
         for path in stale:
-            facts = self._facts.pop(path, None)
-            if facts is not None:
+            for facts in (self._facts.pop(path, None), self._losses.pop(path, None)):
+                if facts is None:
+                    continue
                 self._dropped.append(facts)
                 for part in _WORKED_OUT & vars(facts).keys():
                     del vars(facts)[part]
@@ -171,8 +183,9 @@ class Linker:
 
     def forget(self) -> None:
         """Take all facts apart, for whom nobody asks any more: they hold each other, and collecting them is slow."""
-        self._dropped += (facts for facts in self._facts.values() if facts is not None)
-        self._facts.clear()
+        for known in (self._facts, self._losses):
+            self._dropped += (facts for facts in known.values() if facts is not None)
+            known.clear()
         self.forget_dropped()
 
     def forget_dropped(self) -> None:
@@ -227,10 +240,10 @@ class Linker:
                     importers[target][path] = None
         return {target: list(found) for target, found in importers.items()}
 
-    def _read(self, path: Path) -> Facts | None:
+    def _read(self, path: Path, is_wanted: Callable[[bytes], bool] = _has_a_say) -> Facts | None:
         try:
             raw = self._overlay[path].raw if path in self._overlay else read_bytes(path)
-            if path.name != "__init__.py" and not may_concern(raw) and not may_matter(raw):
+            if path.name != "__init__.py" and not is_wanted(raw):
                 return None
             return self._build(path, self._source(path, raw))
         except (SourceError, SyntaxFaultError, RecursionError):

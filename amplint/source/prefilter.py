@@ -20,6 +20,7 @@ _WORDS = (
     b"allow_bf16",
     b"allow_fp16",
 )
+_LOSSES = (b"loss", b"Loss", b"entropy", b".mean(", b"kl_div")
 _EVENTS = (b"backward", b"clip_grad", b"step(", b"zero_grad", b".grad", b"state_dict", b"torch.save")
 
 
@@ -37,3 +38,8 @@ def may_concern(raw: bytes) -> bool:
 def may_matter(raw: bytes) -> bool:
     """Whether a file that a checked one imports could do something that matters to a scaler: an event, a checkpoint."""
     return any(word in raw for word in _EVENTS)
+
+
+def may_make_loss(raw: bytes) -> bool:
+    """Whether a file could say how a loss comes about: a model that returns one, or a criterion."""
+    return _TORCH in raw and any(word in raw for word in _LOSSES)

@@ -7,7 +7,7 @@ so that a wrong reading errs towards silence.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amplint.facts.accumulation.models_in_sight import forward_of
+from amplint.facts.accumulation.models_in_sight import definition, forward_of, makers
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.classes import method
 from amplint.facts.program.origins import Activation, Origins, returns
@@ -82,12 +82,12 @@ class LossParts:
     def made_by(self, home: "Facts", func: Expr, where: Activation | None = None) -> bool:
         """Note the reduction of a criterion object, which its constructor tells; whether it is a torch loss module."""
         is_found = False
-        for origin in Origins().of(home, func, where or Activation()):
-            names = origin.facts.names.meaning(origin.expr.func).names if isinstance(origin.expr, Call) else ()
+        for facts, made in makers(home, func, where or Activation())[0]:
+            names = facts.names.meaning(made.func).names if isinstance(made, Call) else ()
             for name in names:
                 if name.startswith("torch.nn.") and name.rpartition(".")[2] in MEAN_LOSS_MODULES:
-                    assert isinstance(origin.expr, Call)
-                    self.reduced(origin.expr)
+                    assert isinstance(made, Call)
+                    self.reduced(made)
                     is_found = True
         return is_found
 
@@ -201,7 +201,7 @@ class ReturnedLoss:
 
 def _function(home: "Facts", func: Expr) -> "tuple[Facts, FunctionDef] | None":
     canonical = home.names.canonical(func)
-    target = home.definition(canonical) if canonical is not None else None
+    target = definition(home, canonical) if canonical is not None else None
     if target is not None:
         return (target[0], target[1]) if isinstance(target[1], FunctionDef) else None
     if isinstance(func, Attribute):

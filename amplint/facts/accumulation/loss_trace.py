@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
-from amplint.facts.accumulation.models_in_sight import forward_of, is_mean_head
+from amplint.facts.accumulation.models_in_sight import definition, forward_of, is_mean_head
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.callers import bind
 from amplint.facts.program.origins import returns
@@ -232,7 +232,13 @@ class LossTrace(LossParts):
         if found is not None:
             yield found
             return
-        forward = forward_of(scene.homes[frame], call.func, scene.activation(frame))
+        home = scene.homes[frame]
+        canonical = home.names.canonical(call.func)
+        target = definition(home, canonical) if canonical is not None else None
+        if target is not None and isinstance(target[1], FunctionDef):
+            yield target[0], target[1]
+            return
+        forward = forward_of(home, call.func, scene.activation(frame))
         if forward is not None:
             yield forward
 

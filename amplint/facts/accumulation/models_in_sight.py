@@ -16,14 +16,32 @@ if TYPE_CHECKING:
 
 MADE_BY_HEADS = frozenset({"from_pretrained", "from_config"})
 MOST = 12
+MOST_HOPS = 4
+
+
+def definition(home: "Facts", canonical: str) -> "tuple[Facts, FunctionDef | ClassDef] | None":
+    """What a dotted name stands for, also in files that have no say in a training step but make a loss."""
+    found = home.definition(canonical)
+    for _ in range(MOST_HOPS if found is None else 0):
+        module, _, name = canonical.rpartition(".")
+        owner = home.context.modules.making_loss(module)
+        if owner is None:
+            return None
+        local = owner.index.definitions.get(name)
+        if local is not None:
+            return owner, local
+        target = owner.names.module_binding(name)
+        if target is None or target == canonical:
+            return None
+        home, canonical = owner, target
+    return found
 
 
 def forward_of(home: "Facts", model: Expr, where: Activation = NOWHERE) -> "tuple[Facts, FunctionDef] | None":
     """The `forward` (or `__call__`) that calling a model runs, where it can be no other."""
     found = class_of_self(home, model) if isinstance(model, Name) else None
     if found is None:
-        makers = _makers(home, model, where)
-        classes = [_class_of(*maker) for maker in makers or ()]
+        classes = [_class_of(*maker) for maker in _all_makers(home, model, where)]
         if not classes or any(klass is None or klass[1] is not classes[0][1] for klass in classes):  # type: ignore[index]
             return None
         found = classes[0]
@@ -32,33 +50,36 @@ def forward_of(home: "Facts", model: Expr, where: Activation = NOWHERE) -> "tupl
 
 def is_mean_head(home: "Facts", model: Expr, where: Activation = NOWHERE) -> bool:
     """Whether a model is one of transformers' whose documented loss is a mean over the batch."""
-    makers = _makers(home, model, where)
-    return bool(makers) and all(isinstance(made, Call) and _makes_head(facts, made) for facts, made in makers or ())
+    found = _all_makers(home, model, where)
+    return bool(found) and all(isinstance(made, Call) and _makes_head(facts, made) for facts, made in found)
 
 
-def _makers(home: "Facts", model: Expr, where: Activation) -> "list[tuple[Facts, Expr | Parameter]] | None":
-    """What a model may be made by, without what hands the same module on; None where some of it is not seen."""
+def makers(home: "Facts", module: Expr, where: Activation) -> "tuple[list[tuple[Facts, Expr | Parameter]], bool]":
+    """What a module may be made by, without what hands the same one on, and whether that is all that it may be."""
     found: list[tuple[Facts, Expr | Parameter]] = []
-    pending = [(home, model, where)]
+    pending = [(home, module, where)]
     seen: set[Expr] = set()
-    while pending:
-        if len(seen) > MOST:
-            return None
+    is_all = True
+    while pending and len(seen) <= MOST:
         asked = pending.pop()
         if asked[1] in seen:
             continue
         seen.add(asked[1])
         search = Origins()
         origins = list(search.of(*asked))
-        if not search.is_complete and not all(isinstance(origin.expr, Parameter) for origin in origins):
-            return None
+        is_all = is_all and (search.is_complete or all(isinstance(origin.expr, Parameter) for origin in origins))
         for origin in origins:
             inner = _wrapped(origin.facts, origin.expr) if isinstance(origin.expr, Call) else None
             if inner is not None:
                 pending.append((origin.facts, inner, NOWHERE))
             elif not is_none(origin.expr):
                 found.append((origin.facts, origin.expr))
-    return found
+    return found, is_all and not pending
+
+
+def _all_makers(home: "Facts", model: Expr, where: Activation) -> "list[tuple[Facts, Expr | Parameter]]":
+    found, is_all = makers(home, model, where)
+    return found if is_all else []
 
 
 def _wrapped(facts: "Facts", call: Call) -> Expr | None:
@@ -73,7 +94,7 @@ def _class_of(facts: "Facts", made: Expr | Parameter) -> "tuple[Facts, ClassDef]
     """The class whose call something is, or which a parameter's annotation names."""
     named = made.func if isinstance(made, Call) else made.annotation if isinstance(made, Parameter) else None
     canonical = facts.names.canonical(named) if named is not None else None
-    target = facts.definition(canonical) if canonical is not None else None
+    target = definition(facts, canonical) if canonical is not None else None
     return (target[0], target[1]) if target is not None and isinstance(target[1], ClassDef) else None
 
 

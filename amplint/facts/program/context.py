@@ -27,6 +27,10 @@ class Modules(Mapping[str, "Facts"]):
     def __len__(self) -> int:
         return len(self._seen)
 
+    def making_loss(self, name: str) -> "Facts | None":
+        """The module of a name, also where it has no say in a training step but may make a loss."""
+        return self.get(name)
+
     def outline(self, name: str) -> Outline | None:
         """What the text of a module says, where it is seen. Nothing is parsed."""
         return None

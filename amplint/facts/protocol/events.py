@@ -19,12 +19,13 @@ from amplint.facts.protocol.call_shapes import (
 )
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.protocol.owners import Owners, is_part
-from amplint.facts.protocol.roles import Roles
+from amplint.facts.protocol.roles import Roles, called_names
 from amplint.facts.protocol.scene import Scene, is_known_place
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS, RECORD
+from amplint.knowledge.training_names import FSDP
 from amplint.model.tree import (
     Attribute,
     Call,
@@ -156,6 +157,9 @@ class Events:
             is_measure = any(is_infinite(argument.value) for argument in call.args)
             handling = Handling.READ if is_measure else Handling.CLIP
             yield Happening(_KINDS[handling], None, self.owners.of(call, frame), handling=handling)
+        elif isinstance(func, Attribute) and self._is_sharded_clip(func, frame):
+            owners = self.owners.of(func.value, frame, is_module=True)
+            yield Happening(EventKind.CLIP, None, owners, handling=Handling.CLIP)
         elif (handled := call_handling(call)) is not None:
             yield Happening(_KINDS[handled], None, self.owners.of(call, frame), handling=handled)
         else:
@@ -253,6 +257,11 @@ class Events:
         if last in CLIP_NAMES and (bool(names) or not isinstance(call.func, Attribute)):
             return True
         return "clip" in last.lower() and is_bound_to(self.scene, call, frame, known)
+
+    def _is_sharded_clip(self, func: Attribute, frame: int) -> bool:
+        """`model.clip_grad_norm_(limit)` of a model that FSDP shards: over all ranks, and as blind for the scale."""
+        origins = self.scene.origins(func.value, frame) if func.attr == "clip_grad_norm_" else []
+        return any(FSDP & called_names(origin) for origin in origins)
 
     def _escape(self, call: Call, frame: int) -> Iterator[Happening]:
         """A call of something unseen that receives a scaler, an optimizer, or the object that holds them."""

@@ -6,6 +6,7 @@ Knows expressions; which of them carry a scale on some path is for `losses.py`.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.classes import lookup_order
 from amplint.facts.program.index import Index
 from amplint.facts.program.names import Binding
 from amplint.facts.program.origins import returns
@@ -13,7 +14,9 @@ from amplint.model.tree import (
     Assign,
     Attribute,
     Call,
+    ClassDef,
     Comprehension,
+    Expr,
     For,
     FunctionDef,
     Generator,
@@ -70,3 +73,17 @@ def given(index: Index, binding: Binding) -> Iterator[Node]:
         yield around.iter
     elif isinstance(around, Assign):
         yield around.value
+
+
+def unpacked_from(facts: "Facts", klass: ClassDef, attribute: str) -> Iterator[Expr | None]:
+    """The calls whose value is unpacked to an attribute of self, None for what is no call."""
+    for owner, current in lookup_order(facts, klass):
+        for node in owner.index.each(Assign):
+            if owner.index.klass(node) is current and any(_has_part(target, attribute) for target in node.targets):
+                yield node.value if isinstance(node.value, Call) else None
+
+
+def _has_part(target: Expr, attribute: str) -> bool:
+    return isinstance(target, Tuple | List) and any(
+        isinstance(part, Attribute) and part.attr == attribute for part in target.elts
+    )

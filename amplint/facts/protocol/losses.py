@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from amplint.facts.program.classes import assigned
 from amplint.facts.program.names import Binding
 from amplint.facts.protocol.carriers import Carriers
-from amplint.facts.protocol.loss_sources import comes_from, given, may_scale, reads_gradient
+from amplint.facts.protocol.loss_sources import comes_from, given, may_scale, reads_gradient, unpacked_from
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.standing import Share, Standing
 from amplint.flow.graph import Step
@@ -51,10 +51,14 @@ COLLECTING = frozenset({"tuple", "list", "reversed", "sorted", "enumerate", "zip
 
 @dataclass
 class Losses:
-    """Follows scaled losses through expressions and assignments of a scene."""
+    """Follows scaled losses through expressions and assignments of a scene.
+
+    nobody_scales: what comes from outside of it cannot have been scaled by its scalers either.
+    """
 
     scene: Scene
     carriers: Carriers
+    nobody_scales: bool = False
 
     def scalers(self, expr: Node, frame: int, here: Standing) -> Scalers:
         """The scalers whose scale the value of an expression carries, or may carry."""
@@ -143,16 +147,18 @@ class Losses:
         if any(may_scale(value) for value in values) or self._hold_gradients(bindings, owner):
             return False
         if any(binding.kind == "parameter" for binding in bindings):
-            return bool(values)
+            return bool(values) or self.nobody_scales
         return bool(bindings)
 
     def _is_made_plain(self, loss: Attribute, frame: int) -> bool:
         """Whether an attribute gets its values in the methods of a class in sight, and none of them may be scaled."""
         klass = self.scene.callees.klass_of(loss.value, frame, self.scene.frames)
-        values = list(assigned(*klass, loss.attr)) if klass is not None else []
+        values = [value for _, value in assigned(*klass, loss.attr)] if klass is not None else []
+        if klass is not None and None in values:
+            values = [*(each for each in values if each is not None), *unpacked_from(*klass, loss.attr)]
         return bool(values) and not any(
             value is None or isinstance(value, Name | Attribute) or may_scale(value) or reads_gradient(value)
-            for _, value in values
+            for value in values
         )
 
     def _hold_gradients(self, bindings: Iterable[Binding], frame: int) -> bool:

@@ -12,6 +12,7 @@ from amplint.facts.protocol.events import Events, Happening
 from amplint.facts.protocol.losses import Losses
 from amplint.facts.protocol.meaning import Meaning
 from amplint.facts.protocol.optimizer_loops import OptimizerLoops
+from amplint.facts.protocol.private_scalers import nobody_scales
 from amplint.facts.protocol.roles import ASKING, Roles
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.standing import NO_RESULTS, Standing, start
@@ -61,7 +62,7 @@ class Reader(Client[Standing]):
         self.roles = roles
         self.events = events
         self._carriers = Carriers(scene, frozenset(id(call) for step, call in scene.calls if _scales(events.of(step))))
-        self.losses = Losses(scene, self._carriers)
+        self.losses = Losses(scene, self._carriers, nobody_scales(roles))
         self.met: dict[tuple[Step, Hashable], set[Gradients]] = {}
         self.dropped: dict[tuple[Step, Step], OptimizerState] = {}
         self.updated: dict[Step, Term] = {}
@@ -81,8 +82,8 @@ class Reader(Client[Standing]):
 
     @cached_property
     def begin(self) -> Standing:
-        """Nothing is known before the root's first step."""
-        return start(self.optimizers)
+        """What is known before the root's first step: nothing, as a rule."""
+        return start(self.optimizers, Gradients.CLEAN if self.losses.nobody_scales else Gradients.UNKNOWN)
 
     @cached_property
     def _lost(self) -> Standing:

@@ -55,11 +55,9 @@ class Standing:
         return replace(self, turns=kept if turn is None else kept | {(place, *turn)})
 
 
-def start(optimizers: tuple[Term, ...]) -> Standing:
-    """The point before a function that nothing is known of."""
-    known = tuple(
-        sorted(((place, OptimizerState(Gradients.UNKNOWN)) for place in optimizers), key=lambda p: repr(p[0]))
-    )
+def start(optimizers: tuple[Term, ...], gradients: Gradients = Gradients.UNKNOWN) -> Standing:
+    """The point before a function that nothing is known of but, perhaps, what the gradients are."""
+    known = tuple(sorted(((place, OptimizerState(gradients)) for place in optimizers), key=lambda p: repr(p[0])))
     return Standing(State((), known))
 
 
