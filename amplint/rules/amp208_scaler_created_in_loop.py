@@ -2,7 +2,8 @@
 
 ## What it does
 
-Finds a scaler that is made inside a loop over batches or epochs, or in a function that such a loop calls.
+Finds a scaler that is made inside a loop over batches or epochs, or in a function that such a loop calls. Also one
+that a method makes in the place of its object's scaler, and scales a single loss with.
 
 ## Why it matters
 
@@ -45,6 +46,7 @@ Unsafe: the scale of a tuned run was another one.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.protocol.replaced_scalers import replaced
 from amplint.facts.protocol.scaler_creation import Creation, outermost
 from amplint.model.edit import Applicability, Fix, FixKind, MoveStatement
 from amplint.model.finding import Finding, Note, Severity
@@ -74,6 +76,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             notes = (Note(header.span, "in this loop"),)
         message = f"a new scaler is made {often}: the loss scale starts again from its first value"
         yield RULE.finding(facts, creation.call, message, notes=notes, severity=severity, fix=_fix(facts, creation))
+    known = {creation.call for creation in facts.scaler_creations.found}
+    for call, first in replaced(facts):
+        if call not in known:
+            message = "each call makes a new scaler in the place of its object's: the loss scale never adapts"
+            yield RULE.finding(facts, call, message, notes=(Note(first.span, "the scaler that is replaced"),))
 
 
 def _fix(facts: Facts, creation: Creation) -> Fix | None:

@@ -3,7 +3,8 @@
 ## What it does
 
 Finds places that save the optimizer's state, in a program that drives a `GradScaler`, where the scaler's
-`state_dict()` is not saved. Saving and loading are followed through functions and files.
+`state_dict()` is not saved. Saving and loading are followed through functions and files. Also finds where the
+optimizer's state is loaded, in a file that saves the scaler's state and reads it nowhere.
 
 ## Why it matters
 
@@ -15,9 +16,9 @@ equal to one that was never stopped. So this rule is opt-in.
 ## Where it reports
 
 At the dictionary or the call that saves, in the module that drives the scaler; at the base of a class that inherits
-what saves from another file. Checkpoints of weights alone are left alone, and so is everything where the scaler is
-handed to what saves (`save(model, optimizer, scaler)`), its state is added later, or it is made anew for every epoch,
-so that nothing of it is left to save.
+what saves from another file; at the load of the optimizer's state. Checkpoints of weights alone are left alone, and so
+is everything where the scaler is handed to what saves (`save(model, optimizer, scaler)`), its state is added later, or
+it is made anew for every epoch, so that nothing of it is left to save.
 
 ## Example
 
@@ -70,3 +71,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         )
         message = "the checkpoint holds the optimizer's state but not the scaler's; save its `state_dict()` too"
         yield RULE.finding(facts, checkpoint.place, message, notes=notes)
+    for load, saved in facts.checkpoints.never_loaded():
+        message = "the optimizer's state is loaded here; the scaler's, which is saved too, is loaded nowhere"
+        yield RULE.finding(facts, load, message, notes=(Note(saved.span, "the scaler's state is saved here"),))

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.callers import bind
 from amplint.facts.training.scaler_lives import ScalerLives
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
@@ -85,9 +86,50 @@ class Checkpoints:
                 _KEEPS.search(last)
                 and not _LOADS.match(last)
                 and any(self._is_scaler(argument.value) for argument in call.args)
+                and not self._is_ignored(call)
             ):
                 return True
         return any(any(self._is_scaler(value) for value in node.values) for node in self._facts.index.each(Dict))
+
+    def never_loaded(self) -> Iterator[tuple[Call, Call]]:
+        """Loads of an optimizer's state in a module that saves the scaler's state and reads it nowhere."""
+        calls = [call for call in self._facts.index.calls if isinstance(call.func, Attribute)]
+        saved = [call for call in calls if _last(call.func) == "state_dict" and self._is_receiver(call)]
+        if not saved or not self.drives_scaler or self._may_load_scaler:
+            return
+        for call in calls:
+            assert isinstance(call.func, Attribute)
+            if call.func.attr == "load_state_dict" and _OPTIMIZER.search(_last(call.func.value)):
+                yield call, saved[0]
+                return
+
+    @property
+    def _may_load_scaler(self) -> bool:
+        """Whether anything here may give a scaler its state: a load, a function that gets it, a key that is read."""
+        index = self._facts.index
+        is_loaded = any(
+            (_last(call.func) == "load_state_dict" and (self._is_receiver(call) or not _last(_receiver(call))))
+            or (_LOADS.match(_last(call.func)) and any(self._is_scaler(argument.value) for argument in call.args))
+            for call in index.calls
+        )
+        keys = (node.index for node in index.each(Subscript) if not index.is_target(node))
+        gets = (call.args[0].value for call in index.calls if _last(call.func) in ("get", "pop") and call.args)
+        is_read = any(isinstance(key, Constant) and _SCALER.search(str(key.value)) for key in (*keys, *gets))
+        is_listed = any(self._is_scaler(value) for node in index.each(Dict) for value in node.values)
+        return is_loaded or is_read or is_listed
+
+    def _is_receiver(self, call: Call) -> bool:
+        return self._is_scaler(_receiver(call))
+
+    def _is_ignored(self, call: Call) -> bool:
+        """Whether a call hands a scaler to a function in sight that makes nothing of it."""
+        callee = self._facts.targets.function(call)
+        if callee is None or any(argument.star for argument in call.args):
+            return False
+        given = bind(callee[1], call, has_self=isinstance(callee[0].index.parents.get(callee[1]), ClassDef))
+        names = {name for name, value in given.items() if value is not None and self._is_scaler(value)}
+        read = {node.id for statement in callee[1].body for node in walk(statement) if isinstance(node, Name)}
+        return bool(names) and names.isdisjoint(read | {"locals"})
 
     @cached_property
     def drives_scaler(self) -> bool:
@@ -218,6 +260,10 @@ def _module_nodes(module: Module) -> Iterator[Node]:
         yield node
         if not isinstance(node, FunctionDef | ClassDef | Lambda):
             stack.extend(reversed(list(children(node))))
+
+
+def _receiver(call: Call) -> Node:
+    return call.func.value if isinstance(call.func, Attribute) else call.func
 
 
 def _holds(outer: Node, inner: Node) -> bool:
