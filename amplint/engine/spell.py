@@ -6,8 +6,8 @@ Knows Python's scopes by the facts of one module; adds no import itself.
 import builtins
 
 from amplint.facts.gather import Facts
+from amplint.facts.program.bindings import Binding
 from amplint.facts.program.index import Scope
-from amplint.facts.program.names import Binding
 from amplint.model.span import Span
 from amplint.model.tree import Block, ClassDef, Comprehension, FunctionDef, Lambda, Module, Name, Node, Try, With
 from amplint.model.walks import is_none, walk

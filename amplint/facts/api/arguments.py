@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from amplint.facts.program.names import Binding
+from amplint.facts.program.bindings import Binding
 from amplint.knowledge.torch_api import Api, Param
 from amplint.model.tree import (
     Argument,

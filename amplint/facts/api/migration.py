@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from amplint.facts.api.aliased import aliases_of, are_called_with_keywords
 from amplint.facts.api.new_call import CUSTOM, RefusedError, call_repairs, replacement, target_of
 from amplint.facts.api.uses import NAMING, ImportedApi, Role, Use
+from amplint.facts.program.bindings import Binding
 from amplint.facts.program.exports import is_exported, is_starred_over
-from amplint.facts.program.names import Binding
 from amplint.knowledge.torch_api import PACKAGE_NAMES, Api
 from amplint.model.edit import MoveImport, Repair, Replace
 from amplint.model.tree import Alias, Assign, FunctionDef, Import, ImportFrom, Node

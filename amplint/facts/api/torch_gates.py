@@ -7,7 +7,8 @@ parser, helpers such as `is_torch_version(">=", "2.4")`, flags such as `TORCH_2_
 import re
 from dataclasses import dataclass, replace
 
-from amplint.facts.program.names import Binding, Names
+from amplint.facts.program.bindings import Binding
+from amplint.facts.program.names import Names
 from amplint.knowledge.torch_api import Version
 from amplint.model.tree import (
     Attribute,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bindings import Binding
 from amplint.facts.program.index import Index
-from amplint.facts.program.names import Binding, Names
+from amplint.facts.program.names import Names
 from amplint.knowledge import torch_api
 from amplint.knowledge.torch_api import Api
 from amplint.model.tree import (

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from amplint.facts.program.names import Binding
+from amplint.facts.program.bindings import Binding
 from amplint.model.tree import Alias, Assign, Attribute, AugAssign, Constant, List, Module, Name, Set, Tuple
 from amplint.model.walks import walk
 

@@ -4,14 +4,18 @@ import builtins
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from amplint.facts.program.bindings import Binding, Meaning
 from amplint.facts.program.index import Index, Scope
+from amplint.flow.terms import sole_return
 from amplint.model.tree import (
     AnnAssign,
     Assign,
     Attribute,
     AugAssign,
+    Call,
     ClassDef,
     Comprehension,
+    Constant,
     Delete,
     ExceptHandler,
     Expr,
@@ -41,31 +45,7 @@ _BINDERS = frozenset({
     NamedExpr, Delete, ExceptHandler, Pattern, TypeAlias,
 })  # fmt: skip
 _BUILTINS = frozenset(dir(builtins))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Binding:
-    """One place that gives a name a meaning.
-
-    kind is 'import', 'definition', 'assignment', 'parameter' or 'other' (loop and with targets, except, del, …).
-    node is the Alias, the definition, the Name that is assigned or the Parameter; value is what an assignment assigns
-    as a whole (not by unpacking); canonical is the dotted name for imports and definitions.
-    """
-
-    name: str
-    kind: str
-    node: Node
-    scope: Scope
-    value: Expr | None = None
-    canonical: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """The dotted names that an expression may stand for; is_complete says that it stands for nothing else."""
-
-    names: frozenset[str] = frozenset()
-    is_complete: bool = False
+_LATE = frozenset({"importlib.import_module"})
 
 
 @dataclass(slots=True)
@@ -168,6 +148,8 @@ class Names:
         if isinstance(expr, IfExp):
             body, orelse = self._meaning(expr.body, seen), self._meaning(expr.orelse, seen)
             return Meaning(body.names | orelse.names, body.is_complete and orelse.is_complete)
+        if isinstance(expr, Call):
+            return self._given_by(expr, seen)
         if not isinstance(expr, Name):
             return Meaning()
         found = self.lookup(expr.id, expr)
@@ -179,6 +161,19 @@ class Names:
         if self.star_modules and expr.id not in _BUILTINS:
             return self._starred(expr.id)
         return Meaning(frozenset({f"builtins.{expr.id}"}), True) if expr.id in _BUILTINS else Meaning()
+
+    def _given_by(self, call: Call, seen: frozenset[Binding]) -> Meaning:
+        """What a call gives that imports something late: `import_module("torch")`, a function of no arguments here."""
+        first = call.args[0].value if len(call.args) == 1 else None
+        if isinstance(first, Constant):
+            is_module = isinstance(first.value, str) and self._meaning(call.func, seen).names == _LATE
+            return Meaning(frozenset({str(first.value)}), True) if is_module else Meaning()
+        found = self.lookup(call.func.id, call.func) if isinstance(call.func, Name) and not call.args else ()
+        function = found[0].node if len(found) == 1 and found[0] not in seen else None
+        if not isinstance(function, FunctionDef) or function.parameters or function.is_async or function.decorators:
+            return Meaning()
+        returned = sole_return(function)
+        return self._meaning(returned, seen | {found[0]}) if isinstance(returned, Name) else Meaning()
 
     def _starred(self, name: str) -> Meaning:
         """What a name means that no binding but a star import can give; the last module that gives it wins."""

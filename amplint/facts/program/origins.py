@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callers import bind, calls_of
 from amplint.facts.program.classes import assigned, class_of_self, method
-from amplint.facts.program.names import Binding
 from amplint.facts.program.records import element, field_values, made_by_factory
 from amplint.flow.graph import Frame
 from amplint.knowledge.training_api import SCALER_CLASSES

@@ -32,7 +32,7 @@ from amplint.model.walks import dotted, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
-    from amplint.facts.program.names import Binding
+    from amplint.facts.program.bindings import Binding
 
 _DEPTH = 8
 

@@ -6,9 +6,9 @@ Knows expressions; which of them carry a scale on some path is for `losses.py`.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bindings import Binding
 from amplint.facts.program.classes import lookup_order
 from amplint.facts.program.index import Index
-from amplint.facts.program.names import Binding
 from amplint.facts.program.origins import returns
 from amplint.model.tree import (
     Assign,

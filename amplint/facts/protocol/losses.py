@@ -6,8 +6,8 @@ Knows nothing of the order of events. What comes out of a collection may be a sc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from amplint.facts.program.bindings import Binding
 from amplint.facts.program.classes import assigned
-from amplint.facts.program.names import Binding
 from amplint.facts.protocol.carriers import Carriers
 from amplint.facts.protocol.loss_sources import comes_from, given, may_scale, reads_gradient, unpacked_from
 from amplint.facts.protocol.scene import Scene

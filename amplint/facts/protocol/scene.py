@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callees import Callees
 from amplint.facts.program.classes import handing_on
-from amplint.facts.program.names import Binding
 from amplint.facts.program.origins import Activation, Origin, Origins
 from amplint.flow.graph import Frame, IsEntered, Owner, Step, StepKind
 from amplint.flow.inline import expand

@@ -1,0 +1,31 @@
+"""One place that gives a name a meaning, and what an expression may mean; knows no scope."""
+
+from dataclasses import dataclass
+
+from amplint.facts.program.index import Scope
+from amplint.model.tree import Expr, Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """One place that gives a name a meaning.
+
+    kind is 'import', 'definition', 'assignment', 'parameter' or 'other' (loop and with targets, except, del, …).
+    node is the Alias, the definition, the Name that is assigned or the Parameter; value is what an assignment assigns
+    as a whole (not by unpacking); canonical is the dotted name for imports and definitions.
+    """
+
+    name: str
+    kind: str
+    node: Node
+    scope: Scope
+    value: Expr | None = None
+    canonical: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The dotted names that an expression may stand for; is_complete says that it stands for nothing else."""
+
+    names: frozenset[str] = frozenset()
+    is_complete: bool = False
