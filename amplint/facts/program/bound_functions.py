@@ -40,7 +40,7 @@ def bound_function(home: "Facts", func: Node, owner: Node) -> BoundFunction | No
         return None
     found = home.names.lookup(func.id, func)
     made = found[0].value if len(found) == 1 else None
-    if not isinstance(made, Call) or not _means_the_same(made, found[0].scope, owner):
+    if not isinstance(made, Call) or not _means_the_same(home, made, found[0].scope, owner):
         return None
     if home.names.canonical(made.func) == "functools.partial":
         target = named_function(home, made.args[0].value) if made.args else None
@@ -64,11 +64,12 @@ def _closure(home: "Facts", maker: FunctionDef, made: Call) -> BoundFunction | N
     return BoundFunction(home, inner, captured=tuple(captured))
 
 
-def _means_the_same(made: Call, scope: Node, owner: Node) -> bool:
+def _means_the_same(home: "Facts", made: Call, scope: Node, owner: Node) -> bool:
     """Whether the arguments of a call mean the same in an owner as where the call stands."""
     if scope is owner:
         return True
-    if not isinstance(scope, Module) or not isinstance(owner, FunctionDef):
+    is_around = isinstance(scope, Module) or scope in home.index.ancestors(owner)
+    if not is_around or not isinstance(owner, FunctionDef):
         return False
     names = {node.id for argument in made.args for node in walk(argument.value) if isinstance(node, Name)}
     return names.isdisjoint(bindings(owner))

@@ -1,4 +1,4 @@
-"""Whether a name or an attribute is bound to a known function: by assignment, by a partial, by a choice between two.
+"""Whether a name or an attribute is bound to a known function: by assignment, by a partial, by a choice, by a call.
 
 Refuses to guess where one of its values is not known.
 """
@@ -22,6 +22,12 @@ def is_bound_to(scene: Scene, call: Call, frame: int, known: frozenset[str]) -> 
 def _values(scene: Scene, func: Expr, frame: int) -> "list[tuple[Facts, Expr | None]]":
     home = scene.homes[frame]
     if isinstance(func, Name):
+        passed = next((each for each in scene.frames[frame].passed if each.parameter.name == func.id), None)
+        if passed is not None and passed.value is not None:
+            given = passed.value
+            return (
+                _values(scene, given, passed.frame) if isinstance(given, Name) else [(scene.homes[passed.frame], given)]
+            )
         return [(home, binding.value) for binding in home.names.lookup(func.id, func)]
     if not isinstance(func, Attribute):
         return []
