@@ -4,7 +4,8 @@
 
 Finds a plain `backward()` of a loss that was computed in an autocast region that is, or on CUDA will be, float16, in
 a module where nothing scales losses. Also a scaler that is made with `enabled=False` and nothing else, although the
-region of its losses is float16: its `scale` gives the loss back as it is.
+region of its losses is float16: its `scale` gives the loss back as it is. And a region that is always float16, where
+the loss is scaled if there is a scaler and runs backward as it is if there is none.
 
 ## Why it matters
 
@@ -45,6 +46,7 @@ optimizer.step()
 from collections.abc import Iterator
 
 from amplint.facts.autocast.regions import Region
+from amplint.facts.autocast.unscaled_branch import unscaled_branches
 from amplint.facts.gather import Facts
 from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.rule import Contract, FixAvailability, Rule
@@ -66,6 +68,10 @@ def check(facts: Facts) -> Iterator[Finding]:
         how = "is float16 on CUDA" if loss.is_certain else "may be float16"
         message = f"this region {how}, and nothing scales the loss before its backward pass; use a GradScaler"
         yield RULE.finding(facts, loss.region.shown, message, notes=notes)
+    for loss in unscaled_branches(facts):
+        note = Note(loss.backward.span, "the loss is not scaled here")
+        message = "this region is float16 on CUDA also where there is no scaler to scale its loss"
+        yield RULE.finding(facts, loss.region.shown, message, notes=(note,))
     for pair in facts.pairing.disabled():
         is_here = pair.made.call in facts.index.parents and pair.made.facts is facts
         region = None if pair.region.facts is facts else pair.region.facts.path

@@ -72,13 +72,13 @@ class UnscaledTraining:
             is_default = region.dtypes == {None} and all(self._is_default_dtype(a) for a in region.autocasts)
             if "float16" not in region.dtypes and not is_default:
                 continue
-            tainted = _tainted(region, function)
+            carrying = tainted(region, function)
             for event in self._facts.training.within(function.body):
                 func = event.call.func
                 if event.kind is not EventKind.BACKWARD or event.via or not isinstance(func, Attribute):
                     continue
                 names = {node.id for node in walk(func.value) if isinstance(node, Name)}
-                if names & tainted and not are_exclusive(self._facts, region.opening, event.call):
+                if names & carrying and not are_exclusive(self._facts, region.opening, event.call):
                     yield Unscaled(region, event.call, region.dtypes == _HALF or is_default)
                     break
 
@@ -146,7 +146,7 @@ class UnscaledTraining:
         return None
 
 
-def _tainted(region: Region, function: FunctionDef) -> frozenset[str]:
+def tainted(region: Region, function: FunctionDef) -> frozenset[str]:
     """The names of a function that carry something computed in a region, through assignments after it."""
     found: set[str] = set()
     for statement in region.body:

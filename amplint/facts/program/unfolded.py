@@ -34,7 +34,7 @@ from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
-    from amplint.facts.program.names import Binding
+    from amplint.facts.program.bindings import Binding
 
 DEEPEST = 8
 # A value, or the element of it that is taken, and the place that says when.
