@@ -20,6 +20,10 @@ _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|$)")
 _FIRST_LINES = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|$)")
 
 
+# Checking takes some 400 bytes and 5 microseconds for each character of a program that is one large table.
+MOST_CHARACTERS = 2_000_000
+
+
 class SourceError(Exception):
     """A file cannot be read or written as a program; the message says why and what to do."""
 
@@ -114,7 +118,7 @@ def source_from_bytes(raw: bytes, display: str) -> Source:
     if b"\0" in body:
         raise SourceError("holds NUL bytes, so it is not Python source; exclude it, or save it as UTF-8")
     encoding = _declared_encoding(body, has_bom)
-    return Source(display, raw, normalise(_decode(body, encoding)), encoding, has_bom)
+    return Source(display, raw, _bounded(normalise(_decode(body, encoding))), encoding, has_bom)
 
 
 def _notebook_source(raw: bytes, body: bytes, display: str, has_bom: bool) -> Source:
@@ -128,7 +132,14 @@ def _notebook_source(raw: bytes, body: bytes, display: str, has_bom: bool) -> So
         raise SourceError(str(error)) from error
     except RecursionError as error:
         raise SourceError("is not a notebook: nested too deeply") from error
-    return Source(display, raw, program, "utf-8", has_bom, notebook)
+    return Source(display, raw, _bounded(program), "utf-8", has_bom, notebook)
+
+
+def _bounded(program: str) -> str:
+    """A program that is not so long that checking it would take the machine's memory. Raises SourceError."""
+    if len(program) > MOST_CHARACTERS:
+        raise SourceError(f"is not checked: it is longer than {MOST_CHARACTERS:,} characters; split it, or exclude it")
+    return program
 
 
 def _declared_encoding(body: bytes, has_bom: bool) -> str:

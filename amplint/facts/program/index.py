@@ -62,7 +62,8 @@ class Index:
         self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
         self._scopes: dict[Node, Scope] = {module: module}
         self._generators: dict[FunctionDef, bool] = {}
-        self._starts: dict[Node, list[tuple[int, int]]] = {}
+        self._blocks: dict[Node, tuple[Node, Block]] = {}
+        self._in_order: dict[Node, tuple[list[Node], list[tuple[int, int]]]] = {}
         scopes, parents = self._scopes, self.parents
         nodes: list[Node] = []
         by_kind: defaultdict[type[Node], list[Node]] = defaultdict(list)
@@ -159,12 +160,15 @@ class Index:
 
     def block(self, statement: Stmt) -> tuple[Node, Block]:
         """The node that holds a statement and the one of its blocks in which the statement stands."""
-        holder = self.parents[statement]
-        for name in ("body", "orelse", "finalbody"):
-            block: Block = getattr(holder, name, ())
-            if isinstance(block, tuple) and statement in block:
-                return holder, block
-        raise LookupError("a statement outside every block")
+        if statement not in self._blocks:
+            holder = self.parents[statement]
+            for name in ("body", "orelse", "finalbody"):
+                block: Block = getattr(holder, name, ())
+                if isinstance(block, tuple):
+                    self._blocks.update((each, (holder, block)) for each in block)
+        if statement not in self._blocks:
+            raise LookupError("a statement outside every block")
+        return self._blocks[statement]
 
     def is_target(self, node: Node) -> bool:
         """Whether something is bound to a name or an attribute where it stands, in a pair or alone, or deleted."""
@@ -188,14 +192,15 @@ class Index:
             node = inner
 
     def _near(self, node: Node, span: Span) -> Iterator[Node]:
-        """The nodes below a node, of a long block first the statements between which a span begins."""
-        block = getattr(node, "body", None)
-        if isinstance(block, tuple) and len(block) > _LONG:
-            if node not in self._starts:
-                self._starts[node] = [statement.span.start for statement in block]
-            at = bisect_right(self._starts[node], span.start)
-            yield from block[max(at - 2, 0) : at]
-        yield from _with_decorators(node)
+        """The nodes below a node; where they are many, those between which a span begins."""
+        if len(children(node)) <= _LONG:
+            return _with_decorators(node)
+        if node not in self._in_order:
+            nodes = sorted(_with_decorators(node), key=lambda below: below.span)
+            self._in_order[node] = nodes, [below.span.start for below in nodes]
+        nodes, starts = self._in_order[node]
+        at = bisect_right(starts, span.start)
+        return iter(nodes[max(at - 2, 0) : at])
 
     def statement_span(self, span: Span) -> Span:
         """The lines on which a comment may speak for a span: its statement, without the blocks that it introduces.
