@@ -44,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
     report = run_tree(options.paths or ["."], resolver, cwd, Wanted()).report
     for problem in report.problems:
         say(f"amplint: {problem.path}: {problem.message}")
+    if report.problems and not report.checked:  # nothing is known, say for a slip in a path
+        return FAILED
     shown = file.relative_to(cwd) if file.is_relative_to(cwd) else file
     said = _written(file, report) if options.action == "write" else _pruned(file, report)
     print(f"{shown}: {said}", file=sys.stderr)

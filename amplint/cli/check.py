@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplint.cli.main import CLEAN, FAILED, FOUND, say
-from amplint.cli.outputs import parse_outputs, write_all
+from amplint.cli.outputs import parse_outputs, spare_checked, write_all
 from amplint.cli.parser import add_options, given_values
 from amplint.cli.progress import progress
 from amplint.config.load import Resolved, Resolver
@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     settings = resolver.top().settings
     origin = resolver.top().origin("output_format")
     outputs = parse_outputs(settings.output_format, settings.output_file, origin)
+    _refuse_beside_ignores(options.paths, settings)
     paths, stdin = _input(options.paths, settings)
     if settings.show_files:
         from amplint.cli.config import show_files
@@ -68,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
     with progress("checking", is_wanted=not settings.quiet):
         done = run_tree(paths, resolver, cwd, wanted)
     report = done.report
+    spare_checked(outputs, report)
     if settings.add_ignore:
         return _add_ignores(report, cwd)
     if settings.diff:
@@ -85,20 +87,30 @@ def run(options: argparse.Namespace) -> int:
     return exit_code(report, settings)
 
 
+def _refuse_beside_ignores(paths: list[str], settings: Settings) -> None:
+    """Raise UsageError for what cannot be done together with writing suppressions."""
+    beside = {"--fix": settings.fix, "--diff": settings.diff, "-": _STDIN in paths}
+    for flag in (flag for flag, is_given in beside.items() if is_given and settings.add_ignore):
+        raise UsageError(f"--add-ignore and {flag} cannot be given together; run one after the other, over files")
+
+
 def _add_ignores(report: Report, cwd: Path) -> int:
-    """Write a suppression for every finding; what cannot be written is a problem."""
+    """Write a suppression for every finding; what cannot be written is a problem, and so is what could not be done."""
     from amplint.engine.ignores import with_ignores
     from amplint.engine.write import write_source
     from amplint.source.text import Source
 
     sources = {path: text for path, text in report.texts.items() if isinstance(text, Source)}
-    for path, after in with_ignores(report.findings, sources).items():
+    changed, problems = with_ignores(report.findings, sources)
+    report.problems += problems
+    for path, after in changed.items():
         problem = write_source(cwd / path, sources[path], after, [cwd])
         if problem is not None:
             report.problems.append(problem)
         else:
             number = sum(finding.path == path for finding in report.findings)
             say(f"{path}: suppressed {number} finding{'s' if number > 1 else ''}")
+    _say_problems(report)
     return FAILED if any(problem.is_fatal for problem in report.problems) else CLEAN
 
 
@@ -167,9 +179,7 @@ def _jobs(text: str) -> int | None:
 def _say(report: Report, settings: Settings) -> None:
     """Problems and the summary, on standard error."""
     sys.stdout.flush()
-    for problem in report.problems:
-        rule = f" ({problem.rule})" if problem.rule else ""
-        say(f"amplint: {problem.path}: {problem.message}{rule}")
+    _say_problems(report)
     if settings.timing:
         from amplint.report.summary import timing
 
@@ -180,6 +190,12 @@ def _say(report: Report, settings: Settings) -> None:
 
         for line in summary(report, target="{}.{}".format(*ASSUMED), is_diff=settings.diff):
             say(line)
+
+
+def _say_problems(report: Report) -> None:
+    for problem in report.problems:
+        rule = f" ({problem.rule})" if problem.rule else ""
+        say(f"amplint: {problem.path}: {problem.message}{rule}")
 
 
 def exit_code(report: Report, settings: Settings) -> int:

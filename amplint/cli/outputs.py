@@ -59,6 +59,17 @@ def _check_place(file: Path | None) -> None:
         raise UsageError(f"{file}: cannot be written: there is no folder {file.parent}")
 
 
+def spare_checked(outputs: list[Output], report: Report) -> None:
+    """Raise UsageError where a report would take the place of a file that was checked."""
+    named = {os.path.realpath(output.file): output.file for output in outputs if output.file is not None}
+    if not named:
+        return
+    for path in report.files:
+        file = named.get(os.path.realpath(report.folder / path))
+        if file is not None:
+            raise UsageError(f"{file}: is one of the checked files, so no report is written there")
+
+
 def write_all(report: Report, outputs: list[Output], settings: Settings) -> None:
     """Write the report to every output. Raises UsageError where a file cannot be written."""
     if report.findings and any(output.format not in _WITHOUT_LINKS for output in outputs):

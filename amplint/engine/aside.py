@@ -7,6 +7,7 @@ import importlib
 import os
 import pickle
 import signal
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -23,6 +24,7 @@ class Aside:
         self._child = 0
         self._requests: BinaryIO | None = None
         self._answers: BinaryIO | None = None
+        self._is_gone = False
 
     def start(self) -> None:
         """Start the process where there is a processor for it."""
@@ -45,20 +47,21 @@ class Aside:
         try:
             os.close(from_parent)
             os.close(to_parent)
-            _serve(os.fdopen(to_child, "rb"), os.fdopen(from_child, "wb"))
+            with os.fdopen(to_child, "rb") as requests, os.fdopen(from_child, "wb") as answers:
+                _serve(requests, answers)
         finally:
             os._exit(0)
 
     def lowered(self, text: str) -> "Module | None":
         """LibCST's tree of a text, None where it takes it for no program."""
-        if self._requests is not None and self._answers is not None:
+        if self._requests is not None and self._answers is not None and not self._is_gone:
             try:
                 pickle.dump(text, self._requests)
                 self._requests.flush()
                 answer: Module | None = pickle.load(self._answers)
                 return answer
             except (OSError, EOFError, pickle.UnpicklingError):  # it was killed, say for its memory
-                self._requests = None
+                self._is_gone = True
         return _lowered(text)
 
     def __enter__(self) -> "Aside":
@@ -67,6 +70,10 @@ class Aside:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for stream in (self._requests, self._answers):
+            if stream is not None:
+                with suppress(OSError):  # what it was asked last may not have reached it
+                    stream.close()
         if self._child:
             # It may still be loading what nobody needs any more.
             os.kill(self._child, signal.SIGKILL)

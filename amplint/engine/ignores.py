@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from amplint.model.edit import Edit
-from amplint.model.finding import Finding
+from amplint.model.finding import Finding, Problem
 from amplint.model.span import Span
 from amplint.source.text import Source, SourceError, source_from_bytes
 
@@ -12,16 +12,23 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 OWN = "AMP0"
 
 
-def with_ignores(findings: Iterable[Finding], sources: Mapping[str, Source]) -> dict[str, Source]:
+def with_ignores(findings: Iterable[Finding], sources: Mapping[str, Source]) -> tuple[dict[str, Source], list[Problem]]:
     """The changed files by path: above each finding's statement a comment that names the rules found there.
 
-    Raises SourceError where a file cannot hold the comment.
+    A file that cannot hold the comment is a problem.
     """
     codes: defaultdict[str, defaultdict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for finding in findings:
         if not finding.code.startswith(OWN):
             codes[finding.path][finding.statement.line].add(finding.code)
-    return {path: _changed(sources[path], by_line) for path, by_line in codes.items()}
+    changed: dict[str, Source] = {}
+    problems: list[Problem] = []
+    for path, by_line in codes.items():
+        try:
+            changed[path] = _changed(sources[path], by_line)
+        except (SourceError, ValueError) as error:
+            problems.append(Problem(path, f"not changed: {error}"))
+    return changed, problems
 
 
 def ignore_edit(source: Source, line: int, codes: Iterable[str]) -> Edit:
@@ -33,7 +40,4 @@ def ignore_edit(source: Source, line: int, codes: Iterable[str]) -> Edit:
 
 def _changed(source: Source, by_line: Mapping[int, set[str]]) -> Source:
     edits = [ignore_edit(source, line, codes) for line, codes in by_line.items()]
-    try:
-        return source_from_bytes(source.splice(edits), source.path)
-    except ValueError as error:
-        raise SourceError(str(error)) from error
+    return source_from_bytes(source.splice(edits), source.path)

@@ -5,6 +5,7 @@ Knows nothing of which rules a run selects.
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -37,7 +38,8 @@ def all_rules() -> tuple[RegisteredRule, ...]:
         module = importlib.import_module(f"amplint.rules.{info.name}")
         rule = getattr(module, "RULE", None)
         check = getattr(module, "check", None)
-        if not isinstance(rule, Rule) or not callable(check) or not module.__doc__:
+        has_page = module.__doc__ or sys.flags.optimize > 1  # which keeps no docstrings
+        if not isinstance(rule, Rule) or not callable(check) or not has_page:
             raise ImportError(f"amplint.rules.{info.name} needs a docstring, RULE and check()")
         expected = f"{rule.code}_{rule.name}".lower().replace("-", "_")
         if info.name != expected:
@@ -46,6 +48,6 @@ def all_rules() -> tuple[RegisteredRule, ...]:
             raise ImportError(f"{rule.code} is in preview, so it cannot be on by default")
         if rule.code in found or rule.name in names:
             raise ImportError(f"{rule.code} {rule.name} is declared twice")
-        found[rule.code] = RegisteredRule(rule, module.__doc__, check)
+        found[rule.code] = RegisteredRule(rule, module.__doc__ or "", check)
         names.add(rule.name)
     return tuple(found[code] for code in sorted(found))

@@ -1,7 +1,6 @@
 """Which files a run is about: named paths, folders walked with git's ignore rules; opens none of them."""
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -215,23 +214,10 @@ def _is_ignored(path: str, ignores: "_Ignores") -> bool:
 
 
 def _gitignore(path: Path) -> Callable[[str], bool | None]:
-    from pathspec import GitIgnoreSpec
+    from amplint.source.ignored import opinion_of
 
     try:
         text = read_plain(path).decode("utf-8-sig", errors="replace")
     except OSError:
         text = ""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    spec = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
-    return lambda relative: spec.check_file(relative).include
-
-
-def _is_pattern(line: str) -> bool:
-    """Whether a line of a .gitignore can be read; git passes over others."""
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True
+    return opinion_of(text)

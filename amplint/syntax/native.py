@@ -15,8 +15,8 @@ from amplint.syntax.native_statements import NativeStatements
 
 # Characters from which on a program is parsed in pieces: `ast` takes some 300 bytes for each of them.
 _MANY = 60_000
-# A line that may begin a statement of the module. Where it stands in a string or in brackets, the piece that ends before
-# it does not parse.
+# A line that may begin a statement of the module. Where it stands in a string or in brackets, the piece that ends
+# before it does not parse.
 _BEGINNING = re.compile(r"^(?!(?:else|elif|except|finally)\b)[@A-Za-z_]", re.MULTILINE)
 
 

@@ -52,6 +52,20 @@ def test_walks_and_honours_gitignore(root: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    ["b\n!c\n", "b/\n!/b\n", "b/c/\n!b/\n", "**/c\n!b\n", "b\n!b/**\n", "*/\n!c\n", "*\n!*/\n!*.py\n", "/b/*\n!c/\n"],
+)
+def test_a_pattern_fits_a_name_and_not_what_is_below_it_as_in_git(tmp_path: Path, lines: str) -> None:
+    for name in ("a.py", "b/a.py", "b/b/a.py", "b/c/a.py", "c/a.py", "c/b/a.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".gitignore").write_text(lines)
+    outside = _names(_discover(tmp_path))
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    assert outside == _names(_discover(tmp_path))
+
+
 def test_a_line_of_gitignore_that_is_no_pattern_is_passed_over(root: Path) -> None:
     (root / ".gitignore").write_bytes("\ufeffout/\r\n!\r\n[z-a]\n\\\nno\u2028a.py\nbuild/\npkg/\r\n".encode())
     assert _names(_discover(root)) == ["a.py"]
