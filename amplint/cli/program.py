@@ -83,6 +83,7 @@ def explain(outcome: Outcome, trace: Trace) -> list[str]:
         lines.append(how_it_ended(outcome))
         if outcome.traceback:
             lines.append(outcome.traceback.rstrip())
+        lines += _advice(outcome, steps)
         if outcome.ending is not Ending.NOT_STARTED:
             lines.append(f"It made {steps} optimizer step{'' if steps == 1 else 's'} before.")
     elif not steps:
@@ -94,6 +95,15 @@ def explain(outcome: Outcome, trace: Trace) -> list[str]:
             "Let it train in that one, or let --nproc start its ranks."
         )
     return lines
+
+
+def _advice(outcome: Outcome, steps: int) -> list[str]:
+    """What to do about an ending that people meet before their program trains."""
+    if outcome.ending is Ending.RAISED and outcome.error.startswith("ModuleNotFoundError"):
+        return [f"It ran in {sys.executable}: install there what it imports, or start amplint where it can train."]
+    if outcome.ending is Ending.EXITED and outcome.status == 2 and not steps:
+        return ["A program takes its own arguments behind its name: `amplint run SCRIPT ARGS`."]
+    return []
 
 
 _ENDINGS = {

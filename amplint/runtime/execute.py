@@ -27,7 +27,9 @@ def execute(program: Program, overlay: Overlay, stop: type[BaseException]) -> Ou
     forks = _count_processes()
     try:
         code, module = _main_module(program, overlay)
-    except (ProgramError, SyntaxError) as error:
+    except ProgramError as error:
+        return Outcome(Ending.NOT_STARTED, 2, type(error).__name__, f"{error}\n")
+    except SyntaxError as error:
         return Outcome(Ending.NOT_STARTED, 2, type(error).__name__, "".join(traceback.format_exception_only(error)))
     sys.modules["__main__"] = module
     sys.path[0:0] = [program.search_path]

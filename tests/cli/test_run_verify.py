@@ -126,3 +126,26 @@ def test_verify_confirms_a_migration(script):
 def test_verify_of_a_script_that_fails(script):
     result = amplint(script("raise SystemExit(3)\n"), "verify", "train.py")
     assert result.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "advice"),
+    [
+        ("import nowhere_to_be_found\n", ["train.py"], f"It ran in {sys.executable}: install there"),
+        ("import sys\nsys.exit(2)\n", ["train.py"], "behind its name: `amplint run SCRIPT ARGS`."),
+        ("", ["-m", "nowhere_to_be_found"], "amplint: No module named nowhere_to_be_found\n"),
+    ],
+)
+def test_what_to_do_about_a_program_that_does_not_get_to_its_training(script, text, arguments, advice):
+    result = amplint(script(text), "run", *arguments)
+    assert result.returncode == 2
+    assert advice in result.stderr
+    assert "amplint.runtime" not in result.stderr
+
+
+@pytest.mark.parametrize("page", ["train.py", ".", "gone/report.html"])
+def test_a_page_is_written_over_no_program(script, page):
+    result = amplint(script(GOOD), "verify", "--report", page, "train.py")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "a page needs a name such as report.html" in result.stderr
+    assert (script(GOOD) / "train.py").read_text() == GOOD
