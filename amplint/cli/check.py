@@ -6,20 +6,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplint.cli.main import CLEAN, FAILED, FOUND, say
+from amplint.cli.main import CLEAN, COMMANDS, FAILED, FOUND, say
 from amplint.cli.outputs import parse_outputs, spare_checked, write_all
 from amplint.cli.parser import add_options, given_values
 from amplint.cli.progress import progress
 from amplint.config.load import Resolved, Resolver
 from amplint.config.settings import Settings
 from amplint.config.torch_version import ASSUMED
-from amplint.config.usage import UsageError
+from amplint.config.usage import UsageError, did_you_mean
 from amplint.engine.outcome import Wanted
 from amplint.engine.tree import Run
 from amplint.engine.tree import run as run_tree
 from amplint.model.finding import Severity
 from amplint.report.look import look_of
 from amplint.report.report import Report
+from amplint.source.discover import MISSING
 
 if TYPE_CHECKING:
     from amplint.engine.narrow import Narrowing
@@ -195,7 +196,10 @@ def _say(report: Report, settings: Settings) -> None:
 def _say_problems(report: Report) -> None:
     for problem in report.problems:
         rule = f" ({problem.rule})" if problem.rule else ""
-        say(f"amplint: {problem.path}: {problem.message}{rule}")
+        # Who asks for `amplint rules` or `amplint help` means no file.
+        is_word = problem.message == MISSING and problem.path.isidentifier()
+        near = did_you_mean(problem.path, (*COMMANDS, "--help")) if is_word else ""
+        say(f"amplint: {problem.path}: {problem.message}{rule}{near}")
 
 
 def exit_code(report: Report, settings: Settings) -> int:

@@ -13,6 +13,8 @@ from amplint.source.git import git
 
 SUFFIXES = (".py", ".ipynb")
 CACHE_FOLDER = ".amplint_cache"
+# What is said of a path where there is nothing.
+MISSING = "does not exist"
 
 # The opinions of the .gitignore files in the folders on the way, each with the folder, as a prefix of paths.
 _Ignores = tuple[tuple[str, Callable[[str], bool | None]], ...]
@@ -80,7 +82,7 @@ def discover(paths: Iterable[str], cwd: Path, limits: Limits) -> Discovery:
 def _complaint(path: str, absolute: Path) -> str:
     """Why a path that is neither a file nor a folder cannot be checked."""
     if not path or not os.path.lexists(absolute):
-        return "does not exist"
+        return MISSING
     is_lost = absolute.is_symlink() and not absolute.exists()
     return "is a link that leads nowhere" if is_lost else "is neither a file nor a folder"
 

@@ -58,3 +58,12 @@ def test_a_fault_that_many_rules_meet_is_said_once() -> None:
     _, [problem] = check_module(Facts("a.py", lower("")), rules)
     assert problem.rule == rules[0].rule.code
     assert problem.message.endswith(f"please report it with the file; {len(rules) - 1} more rules failed by it")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("rules", "'rule'"), ("help", "'--help'"), ("chek", "'check'"), ("src", "")]
+)
+def test_a_command_that_there_is_not_is_taken_for_a_slip(tree: Path, name: str, meant: str) -> None:
+    done = amplint("--isolated", "--quiet", name, cwd=tree)
+    near = f" (did you mean {meant}?)" if meant else ""
+    assert (done.returncode, done.stderr) == (2, f"amplint: {name}: does not exist{near}\n")
