@@ -75,9 +75,9 @@ def test_metadata(metadata: Message) -> None:
     assert metadata.get_payload().startswith("# amplint")
 
 
-def test_a_plain_install_needs_three_packages(metadata: Message) -> None:
+def test_a_plain_install_needs_four_packages(metadata: Message) -> None:
     needed = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
-    assert sorted(line.split(">")[0] for line in needed) == ["libcst", "pathspec", "rich"]
+    assert sorted(line.split(">")[0] for line in needed) == ["libcst", "msgspec", "pathspec", "rich"]
 
 
 def test_extras(metadata: Message) -> None:

@@ -1,7 +1,7 @@
-import dataclasses
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import amplint
 from amplint.model import tree
@@ -76,7 +76,7 @@ def test_a_differing_second_reading_replaces_the_whole_tree() -> None:
     module = parse(program)
     function = module.body[1]
     assert isinstance(function, tree.FunctionDef)
-    function.body = (dataclasses.replace(function.body[0], span=Span(5, 4, 5, 9)),)
+    function.body = (replace(function.body[0], span=Span(5, 4, 5, 9)),)
     assert second_reading(program, module, [Span(1, 0, 1, 1)]) is None
     again = second_reading(program, module, [Span(5, 4, 5, 5)])
     assert again is not None

@@ -7,11 +7,11 @@ import json
 import os
 import tokenize
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
 from lsprotocol import types
+from msgspec import field
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -21,6 +21,7 @@ from amplint.config.usage import UsageError
 from amplint.engine.narrow import narrowing
 from amplint.engine.outcome import Wanted
 from amplint.engine.tree import Run, run
+from amplint.model.data import Value
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding
 from amplint.model.tree import Module
@@ -31,8 +32,7 @@ from amplint.source.text import Source, SourceError, source_from_bytes
 _KEPT = 300
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(Value):
     """What checking an open file gave.
 
     texts are the other files that notes stand in, by path; folder is what their paths are relative to; uses are the
@@ -50,8 +50,7 @@ class Analysis:
     complaints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(Value):
     """An open file as it is now: the bytes that a file of this text would have, and its documents."""
 
     path: Path

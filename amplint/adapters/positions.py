@@ -5,11 +5,11 @@ Knows no server and no finding.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from lsprotocol import types
 
+from amplint.model.data import Value
 from amplint.model.edit import Edit
 from amplint.model.span import Position, Span
 from amplint.source.text import Source
@@ -18,8 +18,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 Units = Callable[[str], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Value):
     """One file of an editor: a document, or a notebook with a document for each of its cells.
 
     uris holds the one document, or all cells in order, those without code too. units counts a text in the units of

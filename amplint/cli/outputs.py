@@ -2,13 +2,13 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
 from amplint.config.settings import FORMATS, Settings
 from amplint.config.usage import UsageError, did_you_mean
+from amplint.model.data import Value
 from amplint.report.look import look_of
 from amplint.report.pages import published
 from amplint.report.report import Report
@@ -18,8 +18,7 @@ _SILENT = frozenset({"text", "concise"})
 _WITHOUT_LINKS = frozenset({"github", "gitlab", "junit"})
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Value):
     """One format, and the file that it goes to; None is standard output."""
 
     format: str

@@ -5,8 +5,9 @@ Lints with the engine and renders with `rewrite/`; knows nothing of runs.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from amplint.config.load import Resolver
 from amplint.engine.checked import FixPolicy
@@ -23,8 +24,7 @@ from amplint.source.text import Source, source_from_bytes
 Texts = dict[str, str]
 
 
-@dataclass
-class Fixed:
+class Fixed(Struct):
     """A linted program.
 
     changes are its applicable fixes; after holds all of them. without gives, by number of the change, the texts with

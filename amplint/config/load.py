@@ -4,7 +4,6 @@ One file decides; another has a say only where that file extends it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,12 @@ from amplint.config.select import Layer
 from amplint.config.settings import Settings, options
 from amplint.config.usage import UsageError
 from amplint.config.values import check_required_version, option_values
+from amplint.model.data import Value
 
 FILE_NAMES = ("amplint.toml", "pyproject.toml")
 
 
-@dataclass(frozen=True)
-class Resolved:
+class Resolved(Value):
     """The settings of a folder.
 
     root is the folder of the configuration file, else the working directory; origins say which file, or

@@ -1,15 +1,14 @@
 """Which rules apply to a file, from selectors; is told the rules as data and imports none of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from amplint.config.globs import Globs
 from amplint.config.usage import UsageError, did_you_mean
+from amplint.model.data import Value
 
 
-@dataclass(frozen=True, slots=True)
-class RuleName:
+class RuleName(Value):
     """What selection needs to know of a rule."""
 
     code: str
@@ -18,8 +17,7 @@ class RuleName:
     is_preview: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Value):
     """The selectors of one origin: a configuration file, or the command line, which is laid over it."""
 
     select: tuple[str, ...] | None = None

@@ -13,9 +13,10 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from amplint import __version__
 from amplint.config.disk import read_plain
@@ -58,8 +59,7 @@ class Names(NamedTuple):
     digest: str
 
 
-@dataclass
-class Cache:
+class Cache(Struct):
     """One run's memory: what the last run with the same arguments left, and what this one will leave."""
 
     path: Path

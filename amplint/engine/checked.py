@@ -3,13 +3,13 @@
 Knows which fixes may be applied; applies none.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from amplint.engine.accept import compiles
 from amplint.engine.foreign import foreign
 from amplint.engine.spell import FactsSpeller
 from amplint.facts.gather import Facts
+from amplint.model.data import Value
 from amplint.model.edit import Applicability, Edit, FixKind, place_of
 from amplint.model.finding import Finding
 from amplint.rewrite.page import Page
@@ -18,8 +18,7 @@ from amplint.source.suppress import Suppressions, suppressions
 from amplint.source.text import Source
 
 
-@dataclass(frozen=True, slots=True)
-class FixPolicy:
+class FixPolicy(Value):
     """Which fixes may be applied: safe ones, unsafe ones too, or nothing but migrations."""
 
     is_unsafe_allowed: bool = False
@@ -38,8 +37,7 @@ class FixPolicy:
         return None
 
 
-@dataclass(frozen=True)
-class CheckedFile:
+class CheckedFile(Value, dict=True):
     """One file as it was last checked, with the findings in it that nothing silences.
 
     Those in spared are known or stand on lines that nobody asked about: they count, but they are not fixed.

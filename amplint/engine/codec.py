@@ -1,16 +1,16 @@
-"""Values of a run as JSON and back: dataclasses of the model, tuples, sets, enumerations, paths. Reads no file.
+"""Values of a run as JSON and back: values of the model, tuples, sets, enumerations, paths. Reads no file.
 
 JSON and not pickle, because a cache lies in the checked tree: loading it must never run anything.
 """
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from amplint.model import edit, finding, span
+from amplint.model.data import Value
 from amplint.source import suppress
 
 _PLAIN = (str, int, float, bool, type(None))
@@ -36,8 +36,8 @@ def encode(value: Any) -> Any:
         return ["path", str(value)]
     if isinstance(value, span.Span):
         return ["span", *value]
-    if is_dataclass(value) and type(value).__name__ in _classes():
-        return ["object", type(value).__name__, *(encode(getattr(value, item.name)) for item in fields(value))]
+    if isinstance(value, Value) and type(value).__name__ in _classes():
+        return ["object", type(value).__name__, *(encode(getattr(value, name)) for name in value.__struct_fields__)]
     if isinstance(value, list | tuple):
         return ["tuple", *map(encode, value)]
     if isinstance(value, frozenset):

@@ -5,10 +5,12 @@ Knows no rule and no disk: how changed sources are checked again is handed in.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from amplint.engine.accept import compiles, new_spans, objection
 from amplint.engine.checked import CheckedFile, FixPolicy
+from amplint.model.data import Value
 from amplint.model.edit import Edit
 from amplint.model.finding import Finding
 from amplint.model.span import Span
@@ -24,24 +26,21 @@ MANY = 8
 Recheck = Callable[[Mapping[str, Source], Collection[str]], Mapping[str, CheckedFile]]
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Value):
     """A finding with the edits that its fix makes in its file."""
 
     finding: Finding
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Value):
     """A finding whose fix was not applied, and why."""
 
     finding: Finding
     reason: str
 
 
-@dataclass(frozen=True)
-class FixResult:
+class FixResult(Value):
     """What fixing came to: the files as they are now, the findings that were fixed and those whose fix waits.
 
     The places of applied findings are those of the round in which they were found.
@@ -80,8 +79,7 @@ def _lines(edit: Edit) -> range:
     return range(edit.span.line, edit.span.end_line + 1)
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """The state of one fixing: the files now, what was applied, and what was rejected for good."""
 
     state: dict[str, CheckedFile]

@@ -1,8 +1,9 @@
 """The modules that a program's text says it imports, found without parsing; resolves nothing."""
 
 import re
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from amplint.model.data import Value
 
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]*import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
@@ -12,8 +13,7 @@ _IMPORT = re.compile(
 _NAME = re.compile(r"(?<!\w)([^\W\d]\w*)(?:[ \t]+as[ \t]+\w+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Value):
     """A module that may be imported: its name behind the leading dots, and their number."""
 
     level: int

@@ -4,11 +4,11 @@ Those are neither reported nor fixed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplint.config.load import Resolved
 from amplint.engine.changes import Changes
+from amplint.model.data import Value
 from amplint.model.finding import Finding
 from amplint.report import baseline
 from amplint.report.baseline import Baseline
@@ -17,8 +17,7 @@ from amplint.report.report import Report, Text
 from amplint.source.text import Source
 
 
-@dataclass(frozen=True)
-class Narrowing:
+class Narrowing(Value):
     """The baseline and the changes that a run is narrowed to; root is the baseline's folder."""
 
     folder: Path

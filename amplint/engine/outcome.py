@@ -1,10 +1,12 @@
 """What a run asks of each file and what comes back, in forms that travel between processes; does nothing itself."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
+from amplint.model.data import Value
 from amplint.source.discover import FoundFile
 from amplint.source.text import Source, read_bytes
 
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from amplint.model.tree import Module
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(Value):
     """What a run is to do beside checking.
 
     stdin is the text of the one file named `-`; unsaved are texts of other files that count instead of those on disk;
@@ -40,8 +41,7 @@ class Wanted:
     again: "Callable[[str], Module | None] | None" = None
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Value):
     """A file of the run whose bytes may concern AMP; size counts them."""
 
     file: FoundFile
@@ -54,8 +54,7 @@ class Reading:
         return read_bytes(self.file.path) if self.known is None else self.known
 
 
-@dataclass
-class Outcome:
+class Outcome(Struct):
     """What checking one file gave, in a form that travels between processes.
 
     uses are the other files that were looked at for it; imports is a digest of what its text says it imports. The
@@ -80,8 +79,7 @@ class Outcome:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Value):
     """A file whose text fixes may change, and what checking it gave."""
 
     reading: Reading

@@ -6,11 +6,13 @@ Writes nothing and walks no folder.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
+
+from msgspec import field
+from msgspec.structs import replace
 
 from amplint.engine.check import check_module
 from amplint.engine.link import Linker
@@ -20,6 +22,7 @@ from amplint.engine.shelf import Shelf, Surroundings
 from amplint.engine.silence import silence
 from amplint.facts.gather import Facts
 from amplint.facts.program.callers import MOST_CALLERS
+from amplint.model.data import Value
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Problem, Severity
 from amplint.model.span import Span
@@ -35,8 +38,7 @@ SYNTAX_CODE = "AMP000"
 _FOLLOWED = ("AMP2", "AMP3")
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(Value, dict=True):
     """The files of a run.
 
     named maps their places to their paths as the user gave them; walked are the folders that the run looked through;
@@ -53,8 +55,7 @@ class Project:
         return {shown: Path(place) for place, shown in self.named.items()}
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Value):
     """What one file gave. findings may stand in other named files; facts is None where the file does not parse."""
 
     findings: tuple[Finding, ...] = ()

@@ -4,18 +4,17 @@ Knows no facts, and judges nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from amplint.engine.places import Folders
 from amplint.facts.gather import CheckSettings
+from amplint.model.data import Value
 from amplint.model.span import Span
 from amplint.model.tree import Module
 from amplint.syntax.parse import Lowered, lowered_by_libcst, parse, second_reading
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(Value):
     """What a linker knows of a run.
 
     named maps the places of the run's files to their paths as the user gave them; walked are the folders that it looked
@@ -42,8 +41,7 @@ class Surroundings:
         return str(path.relative_to(self.cwd) if path.is_relative_to(self.cwd) else path)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Value):
     """Where a file stands among the modules: its name, where its imports are looked for, what they may mean."""
 
     dotted_name: str

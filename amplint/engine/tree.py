@@ -5,10 +5,12 @@ Several processes are used only where they pay, and change nothing in what is fo
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from amplint.config.load import Resolver
 from amplint.engine.aside import Aside
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
 _CHUNKS = 6
 
 
-@dataclass
-class Run:
+class Run(Struct):
     """The report of a run, and the files whose text its fixes changed: (place, old source, new source).
 
     uses are all other files that were looked at.

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from amplint.config.fault import is_traced, told
 from amplint.engine.checked import CheckedFile, FixPolicy

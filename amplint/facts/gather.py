@@ -3,8 +3,9 @@
 Holds no opinion about what is wrong.
 """
 
-from dataclasses import dataclass, field
 from functools import cached_property, partial
+
+from msgspec import field
 
 from amplint.config.torch_version import ASSUMED
 from amplint.facts.accumulation.groups import Accumulation
@@ -41,11 +42,11 @@ from amplint.facts.training.events import Training
 from amplint.facts.training.frameworks import Frameworks
 from amplint.facts.training.scaler_lifecycle import ScalerLifecycle
 from amplint.facts.training.schedulers import Schedulers
+from amplint.model.data import Value
 from amplint.model.tree import ClassDef, Expr, FunctionDef, Module
 
 
-@dataclass(frozen=True, slots=True)
-class TargetTorch:
+class TargetTorch(Value):
     """The lowest torch that the code must run on, as (major, minor); assumed says that nobody stated it."""
 
     version: tuple[int, int] = ASSUMED
@@ -59,8 +60,7 @@ class TargetTorch:
         return f"{self.version[0]}.{self.version[1]}"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSettings:
+class CheckSettings(Value):
     """The part of the settings that changes what facts say.
 
     scaler_names and clip_functions are dotted names of house wrappers.
@@ -71,8 +71,7 @@ class CheckSettings:
     clip_functions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Value):
     """The modules that a module can see: dotted module name → facts of it; empty where files are seen alone.
 
     modules maps the absolute dotted name under which an import statement finds a file (`pkg.engine`, `engine`) to
@@ -86,7 +85,6 @@ class Context:
     is_complete: bool = False
 
 
-@dataclass(repr=False)
 class Facts:
     """What is known about one module.
 
@@ -95,16 +93,22 @@ class Facts:
     importers were found to take from here, classes of which class some expressions are instances.
     """
 
-    path: str
-    module: Module
-    settings: CheckSettings = field(default_factory=CheckSettings)
-    context: Context = field(default_factory=Context)
-    dotted_name: str = "__main__"
-    is_package: bool = False
-    taken: dict[str, bool] = field(default_factory=dict, repr=False)
-    classes: dict[Expr, "tuple[Facts, ClassDef] | None"] = field(default_factory=dict, repr=False)
-    _attributes: dict[ClassDef, dict[str, list[Expr | None]]] = field(default_factory=dict, repr=False)
-    _definitions: dict[str, "tuple[Facts, FunctionDef | ClassDef] | None"] = field(default_factory=dict, repr=False)
+    def __init__(
+        self,
+        path: str,
+        module: Module,
+        settings: CheckSettings | None = None,
+        context: Context | None = None,
+        dotted_name: str = "__main__",
+        is_package: bool = False,
+    ) -> None:
+        self.path, self.module = path, module
+        self.settings, self.context = settings or CheckSettings(), context or Context()
+        self.dotted_name, self.is_package = dotted_name, is_package
+        self.taken: dict[str, bool] = {}
+        self.classes: dict[Expr, tuple[Facts, ClassDef] | None] = {}
+        self._attributes: dict[ClassDef, dict[str, list[Expr | None]]] = {}
+        self._definitions: dict[str, tuple[Facts, FunctionDef | ClassDef] | None] = {}
 
     @cached_property
     def index(self) -> Index:

@@ -4,9 +4,11 @@ Knows the shapes of such tests; refuses to know what a program does at a boundar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from msgspec.structs import replace
+
+from amplint.model.data import Value
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -43,8 +45,7 @@ class BoundaryKind(StrEnum):
     SYNC = "sync"
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Value):
     """What a test asks. is_true is the answer that means a boundary.
 
     counter and period are None where the kind has none. has_last says that the last turn of the loop is a boundary

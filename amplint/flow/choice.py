@@ -5,8 +5,9 @@ Knows how often and where a question is asked; what an answer leads to is for `c
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from amplint.flow.consistency import excludes
 from amplint.flow.formulas import Atom, Formula, atoms
@@ -20,8 +21,7 @@ LONGEST_CHAIN = 3
 Replaced = Callable[[Atom, Term, Term], Formula]
 
 
-@dataclass
-class Choice:
+class Choice(Struct, dict=True):
     """formulas tells what each edge asks, by its identity."""
 
     graph: Graph

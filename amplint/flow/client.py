@@ -2,18 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from amplint.flow.conditions import Answers, Questions
 from amplint.flow.graph import Edge, Step
+from amplint.model.data import Value
 from amplint.model.tree import Expr
 
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Value):
     """What a path has answered so far."""
 
     questions: Questions | None

@@ -6,23 +6,22 @@ that it did not enter by.
 
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from amplint.flow.graph import EdgeKind, Graph, Owner
 from amplint.flow.sketch import Sketch
 from amplint.model.tree import ExceptHandler, Expr, Name, Node, Tuple, WithItem
 
 
-@dataclass(slots=True, eq=False)
-class LoopScope:
+class LoopScope(Struct, eq=False):
     """Where `break` and `continue` lead."""
 
     after: int
     again: int
 
 
-@dataclass(slots=True, eq=False)
-class CleanScope:
+class CleanScope(Struct, eq=False):
     """Steps that every way out passes: a `finally` block, the exit of a context manager.
 
     copies holds the block where the clean-up for one kind of exit starts.
@@ -32,8 +31,7 @@ class CleanScope:
     copies: dict[tuple[str, str | None], int] = field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
-class CatchScope:
+class CatchScope(Struct, eq=False):
     """Handlers, in order, with the blocks where they start; a WithItem stands for a manager that may swallow."""
 
     handlers: tuple[tuple[ExceptHandler | WithItem, int], ...]

@@ -4,15 +4,17 @@ Explores sets of states, never joins them; past a stated bound a block has the c
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Generic
+
+from msgspec import Struct, field
 
 from amplint.flow.client import Client, S
 from amplint.flow.conditions import Answers, Questions
 from amplint.flow.graph import Edge, Graph, Step
 from amplint.flow.passage import Passage, Point
+from amplint.model.data import Value
 
 MOST_STATES = 64
 MOST_ARRIVALS = 20_000
@@ -21,8 +23,7 @@ MOST_ARRIVALS = 20_000
 Spot = tuple[int, Point]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival(Generic[S]):
+class Arrival(Value, Generic[S]):
     """A state in which a path arrives at the start of a block."""
 
     block: int
@@ -30,8 +31,7 @@ class Arrival(Generic[S]):
     state: S
 
 
-@dataclass(frozen=True, slots=True)
-class Place(Generic[S]):
+class Place(Value, Generic[S]):
     """A state in which a path stands before a step; index counts the steps of the arrival's block."""
 
     arrival: Arrival[S]
@@ -41,8 +41,7 @@ class Place(Generic[S]):
     state: S
 
 
-@dataclass
-class Flow(Generic[S]):
+class Flow(Struct, Generic[S], dict=True):
     """What was found. origins tells for each spot from which other one, and by which edge, it was reached first.
 
     In bounded blocks a part of the states is one unknown state; is_given_up says that there were too many in all.

@@ -5,10 +5,9 @@ Knows when two tests must have the same answer; what is not a question of places
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from amplint.flow.terms import OPAQUE, Term, contains
-from amplint.model.hashed import hash_field, hashed_once
+from amplint.model.data import Value
 
 # Calls whose answer depends on nothing but what they are given, as long as that is not assigned.
 PURE = frozenset(
@@ -23,19 +22,15 @@ EMPTY = frozenset({"Counter", "OrderedDict", "Queue"})
 MOST_CASES = 4
 
 
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Value, cache_hash=True):
     """One question: kind is 'true' (is it true), 'null' (is it None), 'eq', 'lt' or 'in' of two terms."""
 
     kind: str
     left: Term
     right: Term = ()
-    _hash: int = hash_field()
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Value):
     """op is 'and', 'or' or 'not'."""
 
     op: str

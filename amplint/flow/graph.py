@@ -4,10 +4,9 @@ Knows Python's control flow, and refuses to know what any step means.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
-from amplint.model.hashed import hash_field, hashed_once
+from amplint.model.data import Value
 from amplint.model.tree import ClassDef, Comprehension, Expr, For, FunctionDef, Lambda, Module, Node, Parameter
 
 Owner = FunctionDef | Lambda | Module | ClassDef
@@ -63,9 +62,7 @@ class EdgeKind(StrEnum):
     __hash__ = str.__hash__
 
 
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Value, cache_hash=True):
     """One evaluated piece of program. frame counts the activation that it belongs to; 0 is the owner's own.
 
     opened is the frame between an `open` and its `close` step.
@@ -75,11 +72,9 @@ class Step:
     node: Node
     frame: int = 0
     opened: int = -1
-    _hash: int = hash_field()
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Value):
     """A way from the end of a block (kind exception: from within it) to the start of another."""
 
     target: int
@@ -96,16 +91,14 @@ class Edge:
         return Edge(target, self.kind, self.node, self.is_true, self.subject, self.frame)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Value):
     """Steps that run one after the other, and where control goes from there."""
 
     steps: tuple[Step, ...]
     edges: tuple[Edge, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Passing:
+class Passing(Value):
     """What a parameter got in a call: an expression of the given frame, or None where it cannot be told."""
 
     parameter: Parameter
@@ -113,8 +106,7 @@ class Passing:
     frame: int
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Value):
     """One activation of a function in a graph.
 
     call is the Call of the parent frame that opened it; both are None and -1 for the owner's own frame. module tells
@@ -128,8 +120,7 @@ class Frame:
     module: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Value):
     """The blocks of an owner. Block 0 is the entry; exit is reached by returning, raised by an uncaught `raise`."""
 
     blocks: tuple[Block, ...]

@@ -6,19 +6,20 @@ call.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, IsEntered, Owner, Passing, Step, StepKind
 from amplint.flow.statements import build, may_be_empty
 from amplint.flow.tidy import tidy
+from amplint.model.data import Value
 from amplint.model.tree import Constant, Expr, FunctionDef, Lambda, Parameter
 
 DEEPEST = 8
 MOST_BLOCKS = 3000
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(Value):
     """The function that a call runs, and what its parameters get: expressions of the calling frame.
 
     A parameter that is not listed gets its default, one that is listed with None something unknown. module names the

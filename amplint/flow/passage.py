@@ -5,8 +5,9 @@ is met for the first time, and never again. Knows no order of blocks, and no sta
 """
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from amplint.flow.client import Client, Known, S
 from amplint.flow.conditions import Answers, Questions
@@ -37,8 +38,7 @@ class Numbers(Generic[H]):
         return tuple(map(self.of, values))
 
 
-@dataclass(slots=True)
-class _Step:
+class _Step(Struct):
     """A step, and what came after it so far: by state, or by point where the client asks for the answers too.
 
     answers is None where no answer changes.
@@ -51,8 +51,7 @@ class _Step:
     answers: dict[int, tuple[int, ...]] | None = None
 
 
-@dataclass(slots=True)
-class _Way:
+class _Way(Struct):
     """An edge, and what it let through so far; None where it asks nothing, and where the client does not heed it."""
 
     edge: Edge

@@ -1,14 +1,13 @@
 """A graph while it is drawn: open blocks that take steps and edges; knows nothing of statements."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, Owner, Step, StepKind
 from amplint.flow.tidy import tidy
 from amplint.model.tree import Expr, Node
 
 
-@dataclass(slots=True)
-class OpenBlock:
+class OpenBlock(Struct):
     """A block that still takes steps and edges."""
 
     steps: list[Step] = field(default_factory=list)

@@ -4,7 +4,8 @@ Every path of the client's steps and of the questions' answers stays; nothing el
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from amplint.flow.conditions import Questions
 from amplint.flow.graph import Block, Edge, EdgeKind, Graph, Step, StepKind

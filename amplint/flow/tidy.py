@@ -3,7 +3,7 @@
 Never changes which steps a path takes.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from amplint.flow.graph import Block, Edge, EdgeKind, Graph, StepKind
 

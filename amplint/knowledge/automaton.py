@@ -5,7 +5,8 @@ seen without the backward before it. Knows nothing of where events come from.
 """
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from amplint.knowledge.protocol import (
     CERTAIN_ENOUGH,

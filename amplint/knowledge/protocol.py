@@ -4,8 +4,9 @@ Knows nothing of programs, graphs or traces; `automaton.py` runs these rows over
 The rows follow torch/amp/grad_scaler.py: stages are its own `OptState`, kept for each scaler and optimizer.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from amplint.model.data import Value
 
 
 class EventKind(StrEnum):
@@ -81,8 +82,7 @@ class Reason(StrEnum):
     SCALE_NOT_SET = "scale-not-set"
 
 
-@dataclass(frozen=True, slots=True)
-class Consequence:
+class Consequence(Value):
     """What a reason means when it happens.
 
     crash: the start of the message of the exception that torch raises at the event itself, '' where it goes on.
@@ -167,8 +167,7 @@ CONSEQUENCES: dict[Reason, Consequence] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StageMove:
+class StageMove(Value):
     """The stage after an event; an error leaves the stage as it was, for torch raises."""
 
     stage: Stage
@@ -187,8 +186,7 @@ STAGES: dict[tuple[EventKind, Stage], StageMove] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class GradientMove:
+class GradientMove(Value):
     """The gradients after an event.
 
     error is reported at once. cause is kept with the gradients and reported by the step that uses them: until then

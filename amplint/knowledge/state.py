@@ -4,18 +4,17 @@ Knows no rule of the protocol: sites and objects are opaque keys, and nothing he
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from amplint.knowledge.protocol import EventKind, Gradients, Reason, Stage
-from amplint.model.hashed import hash_field, hashed_once
+from amplint.model.data import Value
 
-Value = TypeVar("Value")
+Held = TypeVar("Held")
 
 
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Value, cache_hash=True):
     """Something that happens to a scaler, to optimizers, or to both, at a site.
 
     optimizers: those whose gradients or step it is about; None stands for every optimizer of the state.
@@ -28,11 +27,9 @@ class Event:
     scaler: Hashable = None
     optimizers: tuple[Hashable, ...] | None = None
     is_certain: bool = True
-    _hash: int = hash_field()
 
 
-@dataclass(frozen=True, slots=True)
-class Error:
+class Error(Value):
     """A reason, the event's site and objects, and the earlier sites that explain it.
 
     is_crash says that torch raises at the event, so that the state stays as it was.
@@ -46,9 +43,7 @@ class Error:
     is_crash: bool = False
 
 
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class OptimizerState:
+class OptimizerState(Value, cache_hash=True):
     """The gradients of one optimizer.
 
     scalers: those whose scale they carry, or carried until they were unscaled or spent. cause and cause_site say why
@@ -64,12 +59,9 @@ class OptimizerState:
     unscale_site: Hashable = None
     step_site: Hashable = None
     dropped_site: Hashable = None
-    _hash: int = hash_field()
 
 
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class ScalerState:
+class ScalerState(Value, cache_hash=True):
     """A scaler's record since its last update: the stage of each optimizer, and whether any inf check was recorded.
 
     has_record and is_set (whether a scale exists, made by the first `scale`) are None where it is not known.
@@ -80,7 +72,6 @@ class ScalerState:
     has_record: bool | None = None
     is_set: bool | None = None
     update_site: Hashable = None
-    _hash: int = hash_field()
 
     def stage(self, optimizer: Hashable) -> Stage:
         """The stage of an optimizer."""
@@ -98,14 +89,11 @@ NEW_SCALER = ScalerState(other_stages=Stage.READY, has_record=False, is_set=Fals
 NEW_OPTIMIZER = OptimizerState(gradients=Gradients.CLEAN)
 
 
-@hashed_once
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Value, cache_hash=True):
     """Scalers and optimizers by key, in an order that does not matter."""
 
     scalers: tuple[tuple[Hashable, ScalerState], ...] = ()
     optimizers: tuple[tuple[Hashable, OptimizerState], ...] = ()
-    _hash: int = hash_field()
 
     def scaler(self, key: Hashable) -> ScalerState:
         """The state of a scaler; nothing is known of one that was not seen before."""
@@ -124,7 +112,7 @@ class State:
         return State(self.scalers, _put(self.optimizers, key, value))
 
 
-def _get(pairs: tuple[tuple[Hashable, Value], ...], key: Hashable, otherwise: Value) -> Value:
+def _get(pairs: tuple[tuple[Hashable, Held], ...], key: Hashable, otherwise: Held) -> Held:
     # There are one or two of them: a dict would take longer to build.
     for known, value in pairs:
         if known == key:
@@ -132,7 +120,7 @@ def _get(pairs: tuple[tuple[Hashable, Value], ...], key: Hashable, otherwise: Va
     return otherwise
 
 
-def _put(pairs: tuple[tuple[Hashable, Value], ...], key: Hashable, value: Value) -> tuple[tuple[Hashable, Value], ...]:
+def _put(pairs: tuple[tuple[Hashable, Held], ...], key: Hashable, value: Held) -> tuple[tuple[Hashable, Held], ...]:
     for at, (known, _) in enumerate(pairs):
         if known == key:
             return (*pairs[:at], (key, value), *pairs[at + 1 :])

@@ -5,8 +5,9 @@ release sources (1.10 for torch.autocast, 2.3 for torch.amp.GradScaler, 2.4 for 
 that take a device). Since 2.4 the old names warn.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from amplint.model.data import Value
 
 Version = tuple[int, int]
 
@@ -35,8 +36,7 @@ _SLOTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Value):
     """One parameter; default is Python source, None where the parameter must be given."""
 
     name: str
@@ -49,8 +49,7 @@ class Param:
         return _SLOTS.get(self.name, Slot.OTHER)
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(Value):
     """One callable. device is the device type that an old name implies; replacement is a dotted name."""
 
     name: str

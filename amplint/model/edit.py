@@ -1,22 +1,19 @@
 """Changes to a program: what a rule asks for (repairs), what is spliced (edits) and how far to trust it (a fix)."""
 
-from dataclasses import dataclass
-
 from amplint.model.applicability import Applicability as Applicability
 from amplint.model.applicability import FixKind as FixKind
+from amplint.model.data import Value
 from amplint.model.span import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Value):
     """Replace the text of a span. New text separates its lines with a plain line feed."""
 
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Replace:
+class Replace(Value):
     """Replace an expression or a statement by code.
 
     In the code of any repair `${torch.amp.autocast}` stands for the dotted name as the file spells it;
@@ -27,8 +24,7 @@ class Replace:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class Wrap:
+class Wrap(Value):
     """Put code around an expression, whose own text stays: `scaler.scale(` and `)`, or nothing and ` / steps`."""
 
     span: Span
@@ -36,39 +32,34 @@ class Wrap:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class KeepLeft:
+class KeepLeft(Value):
     """Take an operator and what stands behind it away, so that its left operand stays as it is written."""
 
     span: Span
     left: Span
 
 
-@dataclass(frozen=True, slots=True)
-class InsertBefore:
+class InsertBefore(Value):
     """Insert whole statements before the statement that has this span, at its indentation."""
 
     statement: Span
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class InsertAfter:
+class InsertAfter(Value):
     """Insert whole statements after the statement that has this span, at its indentation."""
 
     statement: Span
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteStatement:
+class DeleteStatement(Value):
     """Remove a whole statement with its line; a block that would be left empty gets `pass`."""
 
     statement: Span
 
 
-@dataclass(frozen=True, slots=True)
-class MoveStatement:
+class MoveStatement(Value):
     """Take a statement, with the comments above and behind it, and put it after (or before) another one."""
 
     statement: Span
@@ -76,15 +67,13 @@ class MoveStatement:
     is_before: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DedentTail:
+class DedentTail(Value):
     """Move the statements of a block, from the one with this span to the last, out of the enclosing compound."""
 
     first: Span
 
 
-@dataclass(frozen=True, slots=True)
-class InsertArgument:
+class InsertArgument(Value):
     """Give the call that has this span one more argument: `name=value`, or positional where name is None.
 
     A positional argument goes first; a keyword goes last, but before a `**` argument.
@@ -95,23 +84,20 @@ class InsertArgument:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NameArgument:
+class NameArgument(Value):
     """Turn the positional argument that has this span into a keyword argument."""
 
     argument: Span
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteArgument:
+class DeleteArgument(Value):
     """Remove the argument that has this span, with its comma, from its call."""
 
     argument: Span
 
 
-@dataclass(frozen=True, slots=True)
-class MoveImport:
+class MoveImport(Value):
     """Import a name from another module in an existing `from` import, keeping its `as` alias and its comments.
 
     alias is the span of the alias (`GradScaler as GS`) inside the statement; target is the new dotted name.
@@ -146,8 +132,7 @@ def place_of(repair: Repair) -> Span:
     raise TypeError(f"a repair without a place: {repair!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Value):
     """A title, how far to trust it, and the repairs that make it; they are applied together or not at all.
 
     The title says what the fix assumed.

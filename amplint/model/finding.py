@@ -1,9 +1,9 @@
 """What a check says: findings about the code, problems about the tool's own work; knows nothing of output formats."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Value
 from amplint.model.span import Span
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ class Severity(StrEnum):
     ADVICE = "advice"
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Value):
     """A second place that explains a finding, in the order in which the program reaches it.
 
     path is None where the place is in the finding's own file.
@@ -30,8 +29,7 @@ class Note:
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     """One defect at one place of one file.
 
     statement is the span whose lines may carry a suppression comment.
@@ -48,8 +46,7 @@ class Finding:
     fix: "Fix | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Value):
     """The tool could not do a part of its job: an unreadable file, a fault of its own.
 
     rule names the rule that was running, if one was; is_fatal problems end in exit code 2.

@@ -1,53 +1,59 @@
 """The lowered program: a small picklable tree in the shape of Python's own `ast`; knows nothing of whitespace.
 
-Nodes compare by identity and are never changed after they are built. They are not frozen dataclasses, because
-freezing doubles the cost of building the hundreds of thousands that a large tree needs.
+Nodes compare by identity and are never changed after they are built.
 """
 
-from dataclasses import dataclass, field
+from msgspec import Struct
 
 from amplint.model.span import Span
 
 ConstantValue = str | bytes | int | float | complex | bool | None
 
 
-@dataclass(slots=True, eq=False)
-class Node:
+class Kept(Struct, eq=False, kw_only=True):
+    """What `children` and `own_nodes` said; both are asked a hundred times for each node."""
+
+    kept_children: "tuple[Node, ...] | None" = None
+    kept_own: "tuple[Node, ...] | None" = None
+
+
+class Node(Kept):
     """Anything with a place in the program.
 
     Spans are those of `ast`: without enclosing parentheses, but with those of a tuple or a generator expression.
     """
 
     span: Span
-    # What `children` and `own_nodes` said; both are asked a hundred times for each node.
-    kept_children: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
-    kept_own: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in written(type(self)))})"
+
+
+def written(kind: type[Node]) -> tuple[str, ...]:
+    """The names of what the program says in the nodes of a class: what is kept beside it comes last."""
+    return kind.__struct_fields__[: -len(Kept.__struct_fields__)]
 
 
 # --- expressions
 
 
-@dataclass(slots=True, eq=False)
-class Name(Node):
+class Name(Node, eq=False):
     id: str
 
 
-@dataclass(slots=True, eq=False)
-class Constant(Node):
+class Constant(Node, eq=False):
     """A literal; `...` is the value Ellipsis. Adjacent string literals are one constant."""
 
     value: object
 
 
-@dataclass(slots=True, eq=False)
-class Attribute(Node):
+class Attribute(Node, eq=False):
     value: "Expr"
     attr: str
     attr_span: Span
 
 
-@dataclass(slots=True, eq=False)
-class Argument(Node):
+class Argument(Node, eq=False):
     """One argument in source order: star is '', '*' or '**'; name is set for a keyword argument."""
 
     value: "Expr"
@@ -55,42 +61,36 @@ class Argument(Node):
     star: str
 
 
-@dataclass(slots=True, eq=False)
-class Call(Node):
+class Call(Node, eq=False):
     func: "Expr"
     args: tuple[Argument, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Subscript(Node):
+class Subscript(Node, eq=False):
     """value[index]; several indices make the index a Tuple."""
 
     value: "Expr"
     index: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class Slice(Node):
+class Slice(Node, eq=False):
     lower: "Expr | None"
     upper: "Expr | None"
     step: "Expr | None"
 
 
-@dataclass(slots=True, eq=False)
-class Starred(Node):
+class Starred(Node, eq=False):
     value: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class Unary(Node):
+class Unary(Node, eq=False):
     """op is 'not', '-', '+' or '~'."""
 
     op: str
     operand: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class Binary(Node):
+class Binary(Node, eq=False):
     """op as it is written: '+', '//', '@', and so on."""
 
     op: str
@@ -98,16 +98,14 @@ class Binary(Node):
     right: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class BoolOp(Node):
+class BoolOp(Node, eq=False):
     """`a and b and c` is one node with three values; op is 'and' or 'or'."""
 
     op: str
     values: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
-class Compare(Node):
+class Compare(Node, eq=False):
     """ops as they are written: '==', 'is not', 'not in', and so on."""
 
     left: "Expr"
@@ -115,38 +113,32 @@ class Compare(Node):
     comparators: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
-class IfExp(Node):
+class IfExp(Node, eq=False):
     test: "Expr"
     body: "Expr"
     orelse: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class Tuple(Node):
+class Tuple(Node, eq=False):
     elts: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
-class List(Node):
+class List(Node, eq=False):
     elts: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
-class Set(Node):
+class Set(Node, eq=False):
     elts: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
-class Dict(Node):
+class Dict(Node, eq=False):
     """A key of None stands for `**value`."""
 
     keys: tuple["Expr | None", ...]
     values: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
-class Parameter(Node):
+class Parameter(Node, eq=False):
     """kind is 'positional-only', 'positional', 'keyword', '*' or '**'."""
 
     name: str
@@ -155,14 +147,12 @@ class Parameter(Node):
     default: "Expr | None"
 
 
-@dataclass(slots=True, eq=False)
-class Lambda(Node):
+class Lambda(Node, eq=False):
     parameters: tuple[Parameter, ...]
     body: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class Generator(Node):
+class Generator(Node, eq=False):
     """One `for target in iter if …` of a comprehension; spans from the target to the last condition."""
 
     target: "Expr"
@@ -171,8 +161,7 @@ class Generator(Node):
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
-class Comprehension(Node):
+class Comprehension(Node, eq=False):
     """kind is 'list', 'set', 'dict' or 'generator'; value is set for 'dict' only."""
 
     kind: str
@@ -181,25 +170,21 @@ class Comprehension(Node):
     generators: tuple[Generator, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Await(Node):
+class Await(Node, eq=False):
     value: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class Yield(Node):
+class Yield(Node, eq=False):
     value: "Expr | None"
     is_from: bool
 
 
-@dataclass(slots=True, eq=False)
-class NamedExpr(Node):
+class NamedExpr(Node, eq=False):
     target: Name
     value: "Expr"
 
 
-@dataclass(slots=True, eq=False)
-class JoinedString(Node):
+class JoinedString(Node, eq=False):
     """An f-string or t-string: the expressions in it, in order."""
 
     values: tuple["Expr", ...]
@@ -233,26 +218,22 @@ Expr = (
 # --- statements
 
 
-@dataclass(slots=True, eq=False)
-class ExprStmt(Node):
+class ExprStmt(Node, eq=False):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
-class Assign(Node):
+class Assign(Node, eq=False):
     targets: tuple[Expr, ...]
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
-class AnnAssign(Node):
+class AnnAssign(Node, eq=False):
     target: Expr
     annotation: Expr
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
-class AugAssign(Node):
+class AugAssign(Node, eq=False):
     """op without its equals sign: '+', '/', and so on."""
 
     target: Expr
@@ -260,68 +241,56 @@ class AugAssign(Node):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
-class Return(Node):
+class Return(Node, eq=False):
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
-class Raise(Node):
+class Raise(Node, eq=False):
     exc: Expr | None
     cause: Expr | None
 
 
-@dataclass(slots=True, eq=False)
-class Assert(Node):
+class Assert(Node, eq=False):
     test: Expr
     msg: Expr | None
 
 
-@dataclass(slots=True, eq=False)
-class Delete(Node):
+class Delete(Node, eq=False):
     targets: tuple[Expr, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Pass(Node):
+class Pass(Node, eq=False):
     pass
 
 
-@dataclass(slots=True, eq=False)
-class Break(Node):
+class Break(Node, eq=False):
     pass
 
 
-@dataclass(slots=True, eq=False)
-class Continue(Node):
+class Continue(Node, eq=False):
     pass
 
 
-@dataclass(slots=True, eq=False)
-class Global(Node):
+class Global(Node, eq=False):
     names: tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Nonlocal(Node):
+class Nonlocal(Node, eq=False):
     names: tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Alias(Node):
+class Alias(Node, eq=False):
     """`name as asname`; name is dotted in an `import` statement and '*' in a star import."""
 
     name: str
     asname: str | None
 
 
-@dataclass(slots=True, eq=False)
-class Import(Node):
+class Import(Node, eq=False):
     names: tuple[Alias, ...]
 
 
-@dataclass(slots=True, eq=False)
-class ImportFrom(Node):
+class ImportFrom(Node, eq=False):
     """module is '' for `from . import x`; level counts the leading dots."""
 
     module: str
@@ -329,8 +298,7 @@ class ImportFrom(Node):
     names: tuple[Alias, ...]
 
 
-@dataclass(slots=True, eq=False)
-class If(Node):
+class If(Node, eq=False):
     """An `elif` is an If that stands alone in orelse and whose span starts at its `elif`."""
 
     test: Expr
@@ -338,8 +306,7 @@ class If(Node):
     orelse: "Block"
 
 
-@dataclass(slots=True, eq=False)
-class For(Node):
+class For(Node, eq=False):
     target: Expr
     iter: Expr
     body: "Block"
@@ -347,28 +314,24 @@ class For(Node):
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
-class While(Node):
+class While(Node, eq=False):
     test: Expr
     body: "Block"
     orelse: "Block"
 
 
-@dataclass(slots=True, eq=False)
-class WithItem(Node):
+class WithItem(Node, eq=False):
     context: Expr
     target: Expr | None
 
 
-@dataclass(slots=True, eq=False)
-class With(Node):
+class With(Node, eq=False):
     items: tuple[WithItem, ...]
     body: "Block"
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
-class ExceptHandler(Node):
+class ExceptHandler(Node, eq=False):
     """type is None for a bare `except:`."""
 
     type: Expr | None
@@ -376,8 +339,7 @@ class ExceptHandler(Node):
     body: "Block"
 
 
-@dataclass(slots=True, eq=False)
-class Try(Node):
+class Try(Node, eq=False):
     body: "Block"
     handlers: tuple[ExceptHandler, ...]
     orelse: "Block"
@@ -385,8 +347,7 @@ class Try(Node):
     is_star: bool
 
 
-@dataclass(slots=True, eq=False)
-class Pattern(Node):
+class Pattern(Node, eq=False):
     """What matters of a match pattern: the names that it binds, the values that it compares, whether it always fits."""
 
     captures: tuple[str, ...]
@@ -394,21 +355,18 @@ class Pattern(Node):
     is_irrefutable: bool
 
 
-@dataclass(slots=True, eq=False)
-class MatchCase(Node):
+class MatchCase(Node, eq=False):
     pattern: Pattern
     guard: Expr | None
     body: "Block"
 
 
-@dataclass(slots=True, eq=False)
-class Match(Node):
+class Match(Node, eq=False):
     subject: Expr
     cases: tuple[MatchCase, ...]
 
 
-@dataclass(slots=True, eq=False)
-class FunctionDef(Node):
+class FunctionDef(Node, eq=False):
     """The span starts at `def` or `async`; decorators stand before it."""
 
     name: str
@@ -420,8 +378,7 @@ class FunctionDef(Node):
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
-class ClassDef(Node):
+class ClassDef(Node, eq=False):
     """Base classes and keywords are arguments in source order."""
 
     name: str
@@ -431,8 +388,7 @@ class ClassDef(Node):
     decorators: tuple[Expr, ...]
 
 
-@dataclass(slots=True, eq=False)
-class TypeAlias(Node):
+class TypeAlias(Node, eq=False):
     name: Name
     value: Expr
 
@@ -466,16 +422,14 @@ Stmt = (
 Block = tuple[Stmt, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Comment(Node):
+class Comment(Node, eq=False):
     """A comment with its '#'; is_own_line says that nothing but white space stands before it."""
 
     text: str
     is_own_line: bool
 
 
-@dataclass(slots=True, eq=False)
-class Module(Node):
+class Module(Node, eq=False):
     """A whole program. Comments are in source order."""
 
     body: Block

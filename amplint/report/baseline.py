@@ -3,9 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from amplint.config.disk import read_plain
 from amplint.config.usage import UsageError
@@ -17,8 +18,7 @@ _VERSION = 1
 Key = tuple[str, str, str]
 
 
-@dataclass(slots=True)
-class Baseline:
+class Baseline(Struct):
     """How often each finding is known: by path from the baseline's folder, code and hash of its line."""
 
     counts: Counter[Key] = field(default_factory=Counter)

@@ -1,13 +1,13 @@
 """A line of source with marks below it, cut to a width; knows nothing of findings."""
 
 import unicodedata
-from dataclasses import dataclass
+
+from amplint.model.data import Value
 
 TAB = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Value):
     """What is shown of a line, and below it the column and length of the marks, in cells of a terminal."""
 
     text: str

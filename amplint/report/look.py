@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TextIO
 
+from amplint.model.data import Value
 
-@dataclass(frozen=True, slots=True)
-class Look:
+
+class Look(Value):
     """width is the number of columns of a terminal, None where lines may be of any length."""
 
     width: int | None = None

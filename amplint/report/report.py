@@ -1,11 +1,13 @@
 """What a run found, as the formats receive it; knows no format and no way a run is made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct, field
+
 from amplint.model.applicability import Applicability, FixKind
+from amplint.model.data import Value
 from amplint.model.finding import Finding, Problem
 from amplint.report.pages import rule_url
 
@@ -24,8 +26,7 @@ class Text(Protocol):
         """Cell and line in it, both from 1; None outside notebooks."""
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedFix:
+class AppliedFix(Value):
     """A fix that was made: whose, where it stood, what it did."""
 
     path: str
@@ -35,8 +36,7 @@ class AppliedFix:
     kind: FixKind
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """The outcome of a run.
 
     findings are ordered by path and place; files are the paths that were looked at, checked is their number. texts

@@ -2,10 +2,10 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TextIO
 
 from amplint.model.applicability import Applicability
+from amplint.model.data import Value
 from amplint.model.finding import Finding
 from amplint.model.span import Span
 from amplint.report.excerpt import excerpt
@@ -17,8 +17,7 @@ _TAGS = {Applicability.SAFE: "[fixable]", Applicability.UNSAFE: "[fixable, unsaf
 _UNLIMITED = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(Value):
     """A place to show: where it is, what to say there, and whether it is the finding's own."""
 
     path: str

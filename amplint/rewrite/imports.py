@@ -5,8 +5,8 @@ Knows nothing of which names a program needs.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+from amplint.model.data import Value
 from amplint.model.edit import Edit
 from amplint.model.tree import Alias, Constant, ExprStmt, If, Import, ImportFrom, Stmt, Try
 from amplint.model.walks import children
@@ -17,8 +17,7 @@ from amplint.rewrite.page import Page, RefusedError
 _FROM = re.compile(r"from[\s\\]+([\w.]+)[\s\\]+import\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Value):
     """An alias of a `from` import, and the module and name that it shall be imported from."""
 
     alias: Alias

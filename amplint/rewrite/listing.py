@@ -4,15 +4,14 @@ Knows commas, line breaks and comments; knows nothing of what the items mean.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+from amplint.model.data import Value
 from amplint.model.edit import Edit
 from amplint.model.tree import Node
 from amplint.rewrite.page import Page
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Value):
     """The offsets of one item, with its own parentheses, stars and keyword, and of the comma behind it."""
 
     start: int
@@ -20,8 +19,7 @@ class Item:
     comma: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Value):
     """The items between an opening and a closing offset."""
 
     page: Page

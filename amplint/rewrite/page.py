@@ -5,10 +5,10 @@ Knows nothing of repairs, and never looks inside an expression's text.
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from amplint.model.data import Value
 from amplint.model.edit import Edit
 from amplint.model.span import Position, Span
 from amplint.model.tree import Argument, Call, ClassDef, Expr, FunctionDef, If, JoinedString, Module, Node, Stmt
@@ -24,8 +24,7 @@ class RefusedError(Exception):
     """A repair cannot be written into this text without a risk; caught where repairs are rendered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(Value):
     """The block that a statement stands in: the node that owns it, the owner's field and the statements."""
 
     owner: Node

@@ -4,8 +4,8 @@ Knows every kind of repair and no rule.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from amplint.model.data import Value
 from amplint.model.edit import (
     DedentTail,
     DeleteArgument,
@@ -28,8 +28,7 @@ from amplint.rewrite.page import Page, RefusedError
 from amplint.rewrite.spelling import Speller, Spelling
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Value):
     """Why repairs were not written; the fix is then for display only."""
 
     reason: str

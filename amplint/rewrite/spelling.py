@@ -4,8 +4,9 @@ Knows nothing of scopes: what is bound where is asked of a Speller.
 """
 
 import re
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from amplint.model.span import Span
 from amplint.rewrite.page import RefusedError
@@ -35,8 +36,7 @@ class Speller(Protocol):
         """Whether a new module-level binding of the name would be seen at the place and hide nothing."""
 
 
-@dataclass
-class Spelling:
+class Spelling(Struct):
     """Writes names for one fix and collects the imports that it needs, each with the first place that needs it.
 
     quote is the one that string literals of the program have.

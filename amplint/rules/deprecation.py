@@ -4,13 +4,13 @@ Knows no rule; which names a rule is about is handed in.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from amplint.facts.api.migration import Plan, plan_dotted, plan_import
 from amplint.facts.api.new_call import replacement
 from amplint.facts.api.uses import ImportedApi, Role, Use
 from amplint.facts.gather import Facts
 from amplint.knowledge.torch_api import Api
+from amplint.model.data import Value
 from amplint.model.edit import Applicability, Fix, FixKind
 from amplint.model.finding import Finding, Note
 from amplint.model.tree import Alias, Assign, Attribute, ImportFrom, Node
@@ -19,8 +19,7 @@ from amplint.rules.rule import Rule
 _EDITED_ALONG = (Role.ANNOTATION, Role.TARGET)
 
 
-@dataclass(frozen=True, slots=True)
-class Deprecation:
+class Deprecation(Value):
     """The names that a rule is about, by the last part, and how the new call looks; `{device}` is put in."""
 
     rule: Rule

@@ -7,19 +7,18 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import amplint.rules
 from amplint.facts.gather import Facts
+from amplint.model.data import Value
 from amplint.model.finding import Finding
 from amplint.rules.rule import Rule
 
 Check = Callable[[Facts], Iterator[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredRule:
+class RegisteredRule(Value):
     """A rule with its page (the module's docstring) and its check."""
 
     rule: Rule

@@ -1,9 +1,9 @@
 """What a rule is: its metadata and how it builds a finding; knows no rule by name."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from amplint.facts.gather import Facts
+from amplint.model.data import Value
 from amplint.model.edit import Fix
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.span import Span
@@ -48,8 +48,7 @@ class Family(StrEnum):
     FRAMEWORK = "AMP8"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Value):
     """The metadata of one rule. The name says the bad thing in kebab-case and reads well after "allow".
 
     One in preview is opt-in, and what it reports may change in any release: too little of it was judged in real code.

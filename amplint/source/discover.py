@@ -3,11 +3,13 @@
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct, field
+
 from amplint.config.disk import read_plain
+from amplint.model.data import Value
 from amplint.model.finding import Problem
 from amplint.source.git import git
 
@@ -35,16 +37,14 @@ class FoundFile(NamedTuple):
         return Path(self.place)
 
 
-@dataclass(slots=True)
-class Discovery:
+class Discovery(Struct):
     """The files found, in order, and the paths that could not be used."""
 
     files: list[FoundFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Value):
     """What a walk leaves out. excluded_in makes, for an absolute folder, a test of the names in it."""
 
     excluded_in: Callable[[str], Callable[[str], bool]]

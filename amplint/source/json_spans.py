@@ -6,16 +6,16 @@ Python's own decoder skips every value that is not wanted, so that outputs of me
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Numbers are of no interest, and Python refuses to read very long ones.
 _DECODER = json.JSONDecoder(strict=False, parse_int=len)
 
 
-@dataclass(slots=True)
-class RawCell:
+class RawCell(Struct):
     """A cell's kind and metadata, and the place of each source string as (start, end, value) in the text.
 
     is_list says whether the source is a list of lines or one string.

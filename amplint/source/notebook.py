@@ -8,9 +8,9 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from amplint.model.data import Value
 from amplint.model.edit import Edit
 from amplint.model.span import Span
 from amplint.source.json_spans import RawCell, read_cells
@@ -27,8 +27,7 @@ class NotebookError(Exception):
     """The JSON is no notebook that can be read, or an edit cannot be made in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Value):
     """The source of one code cell.
 
     number counts from 1 over all cells; first_line is its first line in the program; strings are the places of its
@@ -48,8 +47,7 @@ class Cell:
         return "".join(value for _, _, value in self.strings)
 
 
-@dataclass(frozen=True, slots=True)
-class Notebook:
+class Notebook(Value):
     """The code cells of a notebook, in order."""
 
     cells: tuple[Cell, ...]

@@ -5,10 +5,10 @@ Knows no rule; whether a code exists is asked of the caller.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Value
 from amplint.model.span import Span
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ class SuppressionKind(StrEnum):
     NOQA = "noqa"
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Value):
     """One selector (code, name, or code prefix for noqa) of one comment, with the place of the selector."""
 
     kind: SuppressionKind
@@ -45,8 +44,7 @@ class Suppression:
         return self.selector.upper() == code or self.selector.lower() == name
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressions:
+class Suppressions(Value):
     """All suppressions of one program; own_lines are the lines that hold nothing but a comment."""
 
     entries: tuple[Suppression, ...]
@@ -72,8 +70,7 @@ class Suppressions:
         return all(between in self.own_lines for between in range(line, statement.line))
 
 
-@dataclass(frozen=True)
-class Silenced:
+class Silenced(Value):
     """The suppressions that were of use, each with its file, and all those of the checked file."""
 
     used: frozenset[tuple[str, Suppression]] = frozenset()

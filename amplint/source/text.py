@@ -3,12 +3,12 @@
 import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplint.config.disk import read_plain
+from amplint.model.data import Value
 from amplint.source.lines import normalise, splice
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ class SourceError(Exception):
     """A file cannot be read or written as a program; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Value, dict=True):
     """One file. path is as the user named it, program is what is parsed: line feeds, no byte order mark.
 
     In a notebook the program is all cells in order, with magics, shell lines and foreign cells blanked out, one line

@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from amplint.engine.checked import FixPolicy
 from amplint.engine.fix import _Run

@@ -1,9 +1,9 @@
 """The text that people read."""
 
 import io
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from amplint.model.edit import Applicability, FixKind
 from amplint.model.finding import Note

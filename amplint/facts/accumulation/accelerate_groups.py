@@ -4,7 +4,6 @@ Goes by `accelerator.accumulate` and `gradient_accumulation_steps`; a plugin or 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from amplint.facts.accumulation.loss_trace import LossTrace, is_divided_by
 from amplint.facts.program.reach import Reached, reached
 from amplint.facts.training.frameworks import may_scale
 from amplint.knowledge import training_names as known
+from amplint.model.data import Value
 from amplint.model.tree import Attribute, Call, Constant, Expr, Node, With, WithItem
 from amplint.model.walks import dotted, own_nodes
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 UNSCALING = frozenset({"clip_grad_norm_", "clip_grad_value_", "unscale_gradients"})
 
 
-@dataclass(frozen=True, slots=True)
-class DividedTwice:
+class DividedTwice(Value):
     """A division of a loss that the Accelerator's backward divides by the same length."""
 
     division: Node

@@ -4,9 +4,10 @@ Knows a mean over a micro-batch only where torch's own losses or a `.mean()` mak
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from amplint.facts.accumulation.accelerate_groups import AccelerateGroups
 from amplint.facts.accumulation.loss_trace import LossTrace
@@ -16,6 +17,7 @@ from amplint.facts.protocol.readings import Reading
 from amplint.flow.boundaries import Boundary, BoundaryKind
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
+from amplint.model.data import Entity
 from amplint.model.tree import Attribute, Call, Constant, Expr, For, Name, Slice, Stmt, Subscript, Try, While, With
 from amplint.model.walks import walk
 
@@ -28,8 +30,7 @@ COUNTED = (BoundaryKind.MODULO, BoundaryKind.COUNTER)
 MOST_PAIRS = 20_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Group(Entity):
     """A loop over micro-batches: its backward runs in every turn, its step at the end of a group.
 
     loss is what runs backward, as the function says that made it; at is the backward there, or the call that hands

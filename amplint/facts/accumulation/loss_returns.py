@@ -4,14 +4,16 @@ Follows the function's own names, torch's losses and criterion objects. Anything
 so that a wrong reading errs towards silence.
 """
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from amplint.facts.accumulation.models_in_sight import definition, forward_of, makers
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.classes import method
 from amplint.facts.program.origins import Activation, Origins, returns
 from amplint.knowledge.training_api import MEAN_LOSS_FUNCTIONS, MEAN_LOSS_MODULES
+from amplint.model.data import Value
 from amplint.model.tree import (
     Attribute,
     Await,
@@ -38,8 +40,7 @@ TORCH_LOSSES = ("torch.nn.functional.", "torch.nn.")
 KEEPING = frozenset({"float", "squeeze", "contiguous", "to", "double"})
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(Value):
     """What a part of the loss was divided by, or multiplied by the inverse of; later are the divisions after it."""
 
     divisor: Expr
@@ -59,8 +60,7 @@ class Division:
 Later = tuple[Division, ...]
 
 
-@dataclass
-class LossParts:
+class LossParts(Struct):
     """divisions are those on the way of any part of the loss.
 
     is_mean: some part of it is surely a mean over a micro-batch. is_weighted: it was multiplied by something that is

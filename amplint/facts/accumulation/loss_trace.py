@@ -5,8 +5,9 @@ not a constant counts, so that a wrong reading errs towards silence.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
 from amplint.facts.accumulation.models_in_sight import definition, forward_of, is_mean_head
@@ -48,13 +49,12 @@ MOST = 60
 LOSS_PARTS = ("loss", 0)
 
 
-@dataclass
-class LossTrace(LossParts):
+class LossTrace(LossParts, kw_only=True):
     """The parts of a loss that some frame of a graph runs backward."""
 
-    reading: Reading = field(kw_only=True)
-    loss: Expr = field(kw_only=True)
-    frame: int = field(kw_only=True)
+    reading: Reading
+    loss: Expr
+    frame: int
     _seen: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:

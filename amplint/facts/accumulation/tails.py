@@ -4,7 +4,6 @@ Knows loops that end with their data; refuses to know how many batches a loader 
 """
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from amplint.facts.accumulation.running_counts import counts_on, frame_of, is_ke
 from amplint.facts.protocol.guards import ways_up
 from amplint.flow.boundaries import BoundaryKind
 from amplint.knowledge.protocol import EventKind
+from amplint.model.data import Value
 from amplint.model.tree import Assign, AugAssign, Binary, Call, Expr, For, FunctionDef, Name, Node
 from amplint.model.walks import dotted, walk
 
@@ -37,8 +37,7 @@ class TailFault(StrEnum):
     SHIFTED = "shifted"
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Value):
     """A tail that goes wrong: the place that has to change, and its module.
 
     place is the test that the step waits for, or what the length is changed to. because: what explains it.

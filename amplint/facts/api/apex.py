@@ -1,17 +1,16 @@
 """Where a module imports and uses apex.amp; knows nothing of apex's other parts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Entity
 from amplint.model.tree import Alias, Attribute, Constant, If, Import, ImportFrom, Module, Name, Node, Try
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ApexUse:
+class ApexUse(Entity):
     """A use of `apex.amp.<name>`; imports are the aliases that brought it."""
 
     node: Node

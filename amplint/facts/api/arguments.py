@@ -5,9 +5,10 @@ Knows nothing of which mismatch is a mistake worth reporting.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from amplint.facts.program.bindings import Binding
 from amplint.knowledge.torch_api import Api, Param
@@ -58,8 +59,7 @@ class Form(StrEnum):
 _NO_FLAGS = {Form.TEXT, Form.DTYPE, Form.NUMBER, Form.DEVICE}
 
 
-@dataclass(slots=True)
-class Fit:
+class Fit(Struct):
     """The arguments of a call by the parameter that each lands in.
 
     positional are those given by position, with their parameter; surplus and unknown fit no parameter. is_open says

@@ -5,13 +5,13 @@ that it cannot read.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amplint.facts.api.shims import Choice
 from amplint.facts.api.uses import Role
 from amplint.knowledge.torch_api import DEVICE_QUERIES, Api, Version, api, package_of
+from amplint.model.data import Entity, Value
 from amplint.model.tree import Call, If, IfExp, ImportFrom, Node
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ class GateFault(StrEnum):
     LEXICAL = "compares the first characters"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WrongGate:
+class WrongGate(Entity):
     """A condition that lets a name be reached by a torch that lacks it. tested is the version or name in the test."""
 
     choice: Choice
@@ -42,8 +41,7 @@ class WrongGate:
     tested: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewName:
+class NewName(Value):
     """A place that needs an API, and the API."""
 
     place: Node

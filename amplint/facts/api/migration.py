@@ -5,7 +5,6 @@ subclasses, the class passed on as a value, choices between versions, names that
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.api.aliased import aliases_of, are_called_with_keywords
@@ -14,6 +13,7 @@ from amplint.facts.api.uses import NAMING, ImportedApi, Role, Use
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.exports import is_exported, is_starred_over
 from amplint.knowledge.torch_api import PACKAGE_NAMES, Api
+from amplint.model.data import Value
 from amplint.model.edit import MoveImport, Repair, Replace
 from amplint.model.tree import Alias, Assign, FunctionDef, Import, ImportFrom, Node
 from amplint.model.walks import dotted
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Value):
     """The repairs that migrate some uses; doubt says why they are not certainly neutral, '' where they are."""
 
     repairs: tuple[Repair, ...]

@@ -4,7 +4,6 @@ Knows nothing of how a misfit is worded or whether its repair may be applied.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from amplint.facts.api.handed_on import handed_on
 from amplint.facts.api.new_call import is_new_way
 from amplint.facts.api.uses import Role, Use, constant_text
 from amplint.knowledge.torch_api import Param, Slot
+from amplint.model.data import Entity
 from amplint.model.tree import Argument, Call
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ class Misfit(StrEnum):
     WRONG_SLOT = "lands in the wrong parameter"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BadCall:
+class BadCall(Entity):
     """One misfit of one call.
 
     argument is the one that does not fit, None where one is missing; param is where it lands; meant is the parameter

@@ -4,7 +4,6 @@ Knows nothing of rules: a shim is code that somebody wrote on purpose, so most r
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from amplint.facts.api.torch_gates import Arm, Gate, gate
 from amplint.facts.api.uses import Role
 from amplint.facts.program.branches import leaves
 from amplint.knowledge.torch_api import Api
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Assign,
     Block,
@@ -50,8 +50,7 @@ _WATCHES = frozenset({"catch_warnings", "filterwarnings"})
 _PATCHES = frozenset({"patch", "setattr", "object", "dict", "patch_object"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class Choice(Entity):
     """One branching around a place: the arm in which the place is, and the code of the other arms.
 
     gate is the question where one is asked; is_fallback marks the handler of a `try`.

@@ -5,11 +5,13 @@ parser, helpers such as `is_torch_version(">=", "2.4")`, flags such as `TORCH_2_
 """
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.names import Names
 from amplint.knowledge.torch_api import Version
+from amplint.model.data import Value
 from amplint.model.tree import (
     Attribute,
     BoolOp,
@@ -36,8 +38,7 @@ _OPERATORS = {"operator.ge": ">=", "operator.gt": ">", "operator.lt": "<", "oper
 _NEGATED = {">=": "<", "<=": ">", ">": "<=", "<": ">="}
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(Value):
     """What is known of torch where a condition holds: low <= version < high; names that exist and that do not.
 
     is_lexical marks a comparison that takes 2.10 for older than 2.4.
@@ -60,8 +61,7 @@ class Arm:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Value):
     """A question about torch: what is known where the answer is yes, and where it is no."""
 
     yes: Arm = Arm()

@@ -4,7 +4,6 @@ Knows nothing of whether a use is right, old or wanted.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from amplint.facts.program.index import Index
 from amplint.facts.program.names import Names
 from amplint.knowledge import torch_api
 from amplint.knowledge.torch_api import Api
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Alias,
     AnnAssign,
@@ -60,8 +60,7 @@ class Role(StrEnum):
 NAMING = frozenset({Role.ANNOTATION, Role.TYPE_TEST})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Use:
+class Use(Entity):
     """One place that names an API.
 
     node is the whole name; root the Name that it starts with; bindings are what gives the root its meaning, all to the
@@ -81,8 +80,7 @@ class Use:
         return isinstance(self.node, Attribute)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ImportedApi:
+class ImportedApi(Entity):
     """One name of a `from … import` that is an API. binding is what it binds."""
 
     statement: ImportFrom

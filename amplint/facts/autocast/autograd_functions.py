@@ -4,9 +4,9 @@ Refuses to know what a compiled extension does with the dtypes that it gets.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Value
 from amplint.model.tree import Attribute, Binary, Call, ClassDef, Expr, FunctionDef, Node
 from amplint.model.walks import own_nodes
 
@@ -36,8 +36,7 @@ _STATE_QUERIES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Swapped:
+class Swapped(Value):
     """A decorator that stands on the wrong method: the forward's on backward, or the other way round."""
 
     decorator: Expr
@@ -45,8 +44,7 @@ class Swapped:
     wanted: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bare:
+class Bare(Value):
     """A custom function that autocast changes under its feet: operation is what autocasts in forward, and backward
     multiplies matrices with what it saved.
 

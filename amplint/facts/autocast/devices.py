@@ -4,13 +4,13 @@ Refuses to know which device a run will have.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Autocast
 from amplint.facts.program.branches import sides
 from amplint.facts.program.constructors import Construction
 from amplint.knowledge import training_names as known
+from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Call, Constant, Expr, IfExp, Name, Node
 from amplint.model.walks import walk
 
@@ -21,16 +21,14 @@ _OTHERS = frozenset({"cpu", "xpu", "mps", "npu", "hpu", "mlu", "musa"})
 _OTHER_ACCELERATORS = _OTHERS - {"cpu"}
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignScaler:
+class ForeignScaler(Value):
     """A scaler for CUDA whose losses are computed in a region of another device."""
 
     made: Construction
     autocast: Autocast
 
 
-@dataclass(frozen=True, slots=True)
-class FixedDevice:
+class FixedDevice(Value):
     """A region for CUDA in a program that chooses its device, among accelerators, elsewhere."""
 
     autocast: Autocast
@@ -38,8 +36,7 @@ class FixedDevice:
     device: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShardedModel:
+class ShardedModel(Value):
     """A plain scaler in a program that shards its model with FSDP1."""
 
     made: Call

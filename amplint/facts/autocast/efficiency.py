@@ -4,7 +4,6 @@ Refuses to measure; it only points at what is written in the loop.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.autocast.host_values import FETCHES, HostValues
 from amplint.facts.autocast.operations import number
 from amplint.facts.training.events import Event, EventKind
+from amplint.model.data import Value
 from amplint.model.tree import (
     Attribute,
     Binary,
@@ -38,16 +38,14 @@ _SIZED = {"torch.nn.Linear": (0, 1), "torch.nn.Conv1d": (0, 1), "torch.nn.Conv2d
 _SMALLEST_SIZE = 64
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingLoop:
+class TrainingLoop(Value):
     """A loop whose every turn may step an optimizer."""
 
     loop: For | While
     step: Event
 
 
-@dataclass(frozen=True, slots=True)
-class Accumulation:
+class Accumulation(Value):
     """A step behind a test of a remainder, in a module that makes batch norms."""
 
     norm: Call

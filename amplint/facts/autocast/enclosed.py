@@ -4,7 +4,6 @@ Refuses to know which operations of a forward pass autocast.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from amplint.facts.program.spelling import spelled
 from amplint.facts.training.events import Event, EventKind, trained_models
 from amplint.facts.training.schedulers import is_over_optimizers
 from amplint.knowledge import training_names as known
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Attribute,
     Binary,
@@ -49,8 +49,7 @@ NEGATED = {"!=": "==", "is not": "is", "not in": "in"}
 _STEPS = (EventKind.SCALER_STEP, EventKind.OPTIMIZER_STEP)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Enclosed:
+class Enclosed(Entity):
     """The backward passes and optimizer steps in one region, in source order.
 
     stale_step is the first step after which a forward in the same region still uses the weights cast before it.

@@ -5,12 +5,12 @@ Refuses to follow objects that are handed to code that is not seen.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Autocast, Region
 from amplint.facts.program.reach import Reached, reached
+from amplint.model.data import Value
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -33,16 +33,14 @@ if TYPE_CHECKING:
 _EXPECTS = re.compile(r"raises|warns|catch_warnings|suppress|deprecated_call", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class NeverEntered:
+class NeverEntered(Value):
     """An autocast object that no `with` enters; way says how it is lost."""
 
     node: Expr
     way: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reentry:
+class Reentry(Value):
     """A place at which the object of a region is entered again while it is entered."""
 
     region: Region
@@ -50,8 +48,7 @@ class Reentry:
     inner: Reached
 
 
-@dataclass(frozen=True, slots=True)
-class OtherDtype:
+class OtherDtype(Value):
     """An autocast object that forces its own default dtype inside a region of another one."""
 
     region: Region

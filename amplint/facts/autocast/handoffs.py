@@ -4,11 +4,11 @@ Refuses to know the dtype of what a model returns; it goes by what is cast befor
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Region
 from amplint.facts.program.reach import reached
+from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Call, FunctionDef, Name, Node
 from amplint.model.walks import walk
 
@@ -23,8 +23,7 @@ _PROMOTING = frozenset(
 _SCRIPTS = frozenset({"torch.jit.script", "torch.jit.script_method"})
 
 
-@dataclass(frozen=True, slots=True)
-class HalfInput:
+class HalfInput(Value):
     """A value from an enabled region that is used uncast in a disabled one."""
 
     use: Name
@@ -32,8 +31,7 @@ class HalfInput:
     source: Region
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedRegion:
+class ScriptedRegion(Value):
     """A region inside a function that TorchScript compiles; script is where that is said."""
 
     region: Region

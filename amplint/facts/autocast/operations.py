@@ -4,11 +4,11 @@ Knows only what runs inside a region that is seen; refuses to guess the dtype of
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Autocast, Region, is_switched_off
 from amplint.facts.program.reach import Reached, reached
+from amplint.model.data import Value
 from amplint.model.tree import Attribute, Binary, Call, Constant, Expr, Name, Node, Subscript, Unary
 from amplint.model.walks import walk
 
@@ -45,8 +45,7 @@ _KEEPING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class InRegion:
+class InRegion(Value):
     """An operation inside a region. place is where the region's own code leads to it."""
 
     region: Region
@@ -54,8 +53,7 @@ class InRegion:
     place: Node
 
 
-@dataclass(frozen=True, slots=True)
-class BadConstant:
+class BadConstant(Value):
     """A number that float16 cannot hold; is_large tells the two ends apart."""
 
     where: InRegion

@@ -5,7 +5,6 @@ Refuses to follow a dtype that is read from a file or a command line.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from amplint.facts.program.constructors import Construction
 from amplint.facts.program.origins import Origins
 from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
+from amplint.model.data import Value
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node
 from amplint.model.walks import walk
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 _HALF = frozenset({"float16"})
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Value):
     """A scaler and a region in which the loss that it scales is computed; scaled is the call of `scale`, in home."""
 
     made: Construction

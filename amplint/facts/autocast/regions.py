@@ -4,14 +4,16 @@ What is known of device, dtype and switch is said with each region; what is not 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.reach import Reached
 from amplint.facts.program.values import Origin
 from amplint.knowledge import training_names as known
+from amplint.model.data import Entity
 from amplint.model.tree import Attribute, BoolOp, Call, Constant, Expr, FunctionDef, Name, Node, Stmt, With, Yield
 from amplint.model.walks import is_none, own_nodes, walk
 
@@ -23,8 +25,7 @@ _NO_GRAD = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Autocast:
+class Autocast(Entity):
     """One autocast object as it is made.
 
     device is a literal device type or None, device_given what was given for it; dtypes holds the names that the dtype
@@ -43,8 +44,7 @@ class Autocast:
     is_device_first: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class Region(Entity):
     """A stretch of program that runs in a context that is, or may be, autocast.
 
     opening is what enters it (a with item, a decorator, a call of enter_context), shown the expression that a finding

@@ -4,7 +4,6 @@ Refuses to compare switches that are computed in different ways.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.dtypes import dtype_names
@@ -13,6 +12,7 @@ from amplint.facts.autocast.scaler_switch import switch_of
 from amplint.facts.program.branches import leaves, sides
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.values import Origin
+from amplint.model.data import Value
 from amplint.model.tree import (
     Attribute,
     BoolOp,
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-@dataclass(frozen=True, slots=True)
-class DeafAutocast:
+class DeafAutocast(Value):
     """An autocast object that stays on whatever its switch says.
 
     why is 'type' for a switch that is no bool, 'compare' for one that is always true, 'scaler' where only the scaler

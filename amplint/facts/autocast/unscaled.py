@@ -5,7 +5,6 @@ Refuses to judge where a framework, or anything that is called a scaler, may tak
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from amplint.facts.autocast.regions import Autocast, Region
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.training.events import EventKind, trained_models
 from amplint.knowledge import training_names as known
+from amplint.model.data import Value
 from amplint.model.tree import (
     AnnAssign,
     Argument,
@@ -38,8 +38,7 @@ _HELP = re.compile(r"scaler|loss_scal|accelerat|deepspeed|fabric|lightning|colos
 _HALF = frozenset({"float16"})
 
 
-@dataclass(frozen=True, slots=True)
-class Unscaled:
+class Unscaled(Value):
     """A backward pass of a loss from a float16 region. is_certain: the region can be nothing else on CUDA."""
 
     region: Region
@@ -47,8 +46,7 @@ class Unscaled:
     is_certain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HalfParameters:
+class HalfParameters(Value):
     """A model that is cast to float16 and whose parameters an optimizer trains."""
 
     cast: Call

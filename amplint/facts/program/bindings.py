@@ -1,13 +1,11 @@
 """One place that gives a name a meaning, and what an expression may mean; knows no scope."""
 
-from dataclasses import dataclass
-
 from amplint.facts.program.index import Scope
+from amplint.model.data import Entity, Value
 from amplint.model.tree import Expr, Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Binding:
+class Binding(Entity):
     """One place that gives a name a meaning.
 
     kind is 'import', 'definition', 'assignment', 'parameter' or 'other' (loop and with targets, except, del, …).
@@ -23,8 +21,7 @@ class Binding:
     canonical: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Value):
     """The dotted names that an expression may stand for; is_complete says that it stands for nothing else."""
 
     names: frozenset[str] = frozenset()

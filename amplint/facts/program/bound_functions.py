@@ -3,11 +3,11 @@
 Knows names that are assigned once; refuses to follow a name whose arguments mean something else at its call.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.callers import bind
 from amplint.flow.terms import bindings, sole_return
+from amplint.model.data import Entity
 from amplint.model.tree import Argument, Call, Expr, FunctionDef, Module, Name, Node, Parameter
 from amplint.model.walks import walk
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BoundFunction:
+class BoundFunction(Entity):
     """A function, the arguments that a partial gives it, and what the parameters of its maker got."""
 
     home: "Facts"

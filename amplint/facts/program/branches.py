@@ -4,17 +4,16 @@ Refuses to compare the tests of different branches.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Value
 from amplint.model.tree import Block, Break, Continue, If, IfExp, Node, Raise, Return
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Value):
     """One side of an `if` or of a conditional expression: what its test must say for a place to run."""
 
     choice: If | IfExp

@@ -4,9 +4,9 @@ Refuses to know what the object is then used for.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Value
 from amplint.model.tree import Argument, Attribute, Call, Lambda, Name, Node
 
 if TYPE_CHECKING:
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from amplint.facts.program.values import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Construction:
+class Construction(Value):
     """One thing that a call may make: its canonical name and all arguments, those of a partial first.
 
     partial_facts is the module in which the arguments of the partial are written, None where there is no partial.

@@ -2,7 +2,8 @@
 
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from amplint.facts.program.bindings import Binding, Meaning
 from amplint.facts.program.index import Index, Scope
@@ -48,8 +49,7 @@ _BUILTINS = frozenset(dir(builtins))
 _LATE = frozenset({"importlib.import_module"})
 
 
-@dataclass(slots=True)
-class _Table:
+class _Table(Struct):
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     outer: dict[str, str] = field(default_factory=dict)
 

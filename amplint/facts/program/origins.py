@@ -5,7 +5,6 @@ Refuses to guess: where a way ends in something unseen, the origins are incomple
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.bindings import Binding
@@ -14,6 +13,7 @@ from amplint.facts.program.classes import assigned, class_of_self, method
 from amplint.facts.program.records import element, field_values, made_by_factory
 from amplint.flow.graph import Frame
 from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.model.data import Value
 from amplint.model.tree import (
     Alias,
     Attribute,
@@ -42,16 +42,14 @@ DEEPEST = 10
 MOST = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Value):
     """An expression that leads no further, in its module; a parameter without a known argument is a Parameter node."""
 
     facts: "Facts"
     expr: Expr | Parameter
 
 
-@dataclass(frozen=True, slots=True)
-class Activation:
+class Activation(Value):
     """Where an expression is evaluated: frames of a graph, so that parameters lead to this call's arguments.
 
     homes tells the module of each frame; number is the frame, -1 where there is no graph.

@@ -4,9 +4,9 @@ Refuses to know what is skipped by branches.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Value
 from amplint.model.tree import Call, ClassDef, For, FunctionDef, Lambda, Node, While
 from amplint.model.walks import children
 
@@ -18,8 +18,7 @@ _DEFINITIONS = (FunctionDef, ClassDef, Lambda)
 _LOOPS = (For, While)
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Value):
     """A node that runs. via are the calls that lead to it, outermost first; is_looped: a loop on the way repeats it."""
 
     facts: "Facts"

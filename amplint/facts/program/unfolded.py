@@ -5,13 +5,15 @@ and refuses to count the turns of loops.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from amplint.facts.program.values import Given
 from amplint.flow.formulas import PURE
 from amplint.flow.terms import OPAQUE, Term, composed
 from amplint.knowledge.training_api import DTYPES
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Attribute,
     Call,
@@ -41,8 +43,7 @@ DEEPEST = 8
 Way = tuple[Node, Expr, int | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unfolding:
+class Unfolding(Entity):
     """Unfolds the expressions of one module.
 
     objects tells apart what some calls make, by the identity of the call; given holds what a followed call passes, by

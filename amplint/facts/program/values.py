@@ -5,10 +5,10 @@ Refuses to know in which order they were given.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amplint.model.data import Entity
 from amplint.model.tree import (
     AnnAssign,
     Assign,
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 _DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Origin:
+class Origin(Entity):
     """An expression of a module that a value may come from; node is None where it comes from somewhere unseen.
 
     parameter is set with a node of None where the value is what a caller that is not seen passes.
@@ -49,8 +48,7 @@ class Origin:
     parameter: Parameter | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class Given(Entity):
     """What an assignment gives a place: an expression, or with a part counted from 0, one element of what it yields."""
 
     value: Expr | None

@@ -3,7 +3,7 @@
 Knows the order and the guards of steps; what goes wrong between them is for `defects.py`.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from amplint.facts.protocol.guards import common_loop, loop_around
 from amplint.facts.protocol.readings import Reading

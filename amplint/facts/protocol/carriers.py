@@ -4,7 +4,8 @@ Goes by mention alone, whatever the order of things: the reader of paths is the 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Passing, Step, StepKind
@@ -14,8 +15,7 @@ from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, N
 from amplint.model.walks import walk
 
 
-@dataclass
-class Carriers:
+class Carriers(Struct):
     """scales: the identities of the calls that scale a loss.
 
     collected: the places whose value comes out of a collection that some path fills with scaled losses, or is it.

@@ -4,9 +4,10 @@ Goes by the names of methods alone, to be fast; what the calls mean is for `even
 """
 
 import re
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from amplint.facts.program.bound_functions import bound_function, named_function
 from amplint.knowledge.training_api import CLIP_NAMES
@@ -24,8 +25,7 @@ DEEPEST = 6
 _MENTION = re.compile(rf"\b(?:{'|'.join(sorted(METHODS | {'scale', 'update'}))})\b[)\s\\]*\(|\.[\s\\]*grad\b".encode())
 
 
-@dataclass
-class Concerns:
+class Concerns(Struct, dict=True):
     """Answers for one module, remembered by function."""
 
     facts: "Facts"

@@ -1,6 +1,5 @@
 """What a defect of the protocol is: a kind, the place where it stands, and the places that explain it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -8,6 +7,7 @@ from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Reason
 from amplint.knowledge.state import Error
+from amplint.model.data import Entity
 from amplint.model.tree import Node
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ class DefectKind(StrEnum):
     MICRO_ZERO = "zero-grad-on-every-micro-batch"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Defect:
+class Defect(Entity):
     """One defect. site is the step at which it stands, because the earlier steps that explain it, in program order.
 
     after is a later step that shows what was missed, None where there is none.

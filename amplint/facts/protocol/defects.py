@@ -4,8 +4,9 @@ Says what is wrong and where; severity, wording and repair are the rules'.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from amplint.facts.protocol.beside import beside, guarded_step, is_boundary_missing, next_unscale
 from amplint.facts.protocol.defect import Defect, DefectKind, unexplained
@@ -33,8 +34,7 @@ BACKWARDS = (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
 EXPLAINING = frozenset({Reason.UPDATE_BEFORE_STEP, Reason.UPDATE_AMONG_BACKWARDS, Reason.UNSCALE_AMONG_BACKWARDS})
 
 
-@dataclass
-class Defects:
+class Defects(Struct):
     """The defects of one module's roots."""
 
     facts: "Facts"

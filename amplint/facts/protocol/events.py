@@ -5,8 +5,10 @@ Knows nothing of paths: whether a loss was scaled before its backward is for the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from amplint.facts.program.escapes import TOUCHING, is_harmless, is_touching
 from amplint.facts.protocol.bound import is_bound_to
@@ -26,6 +28,7 @@ from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS, RECORD
 from amplint.knowledge.training_names import FSDP
+from amplint.model.data import Value
 from amplint.model.tree import (
     Attribute,
     Call,
@@ -40,8 +43,7 @@ from amplint.model.tree import (
 from amplint.model.walks import is_none, last_name
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(Value):
     """One event of a step. loss: the expression that runs backward, where that is what happens.
 
     optimizers of None: nobody can tell whose gradients. kind is None for a backward whose loss decides.
@@ -59,8 +61,7 @@ class Happening:
         return replace(self, kind=kind, scaler=None)
 
 
-@dataclass
-class Events:
+class Events(Struct, dict=True):
     """The events of a scene's steps."""
 
     scene: Scene

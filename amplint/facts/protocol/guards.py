@@ -4,7 +4,8 @@ Knows which of them ask whether a group of micro-batches is complete; knows noth
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from amplint.facts.program.branches import leaves
 from amplint.facts.program.callees import is_abstract
@@ -13,6 +14,7 @@ from amplint.facts.protocol.scene import Scene
 from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
 from amplint.flow.terms import sole_return
+from amplint.model.data import Value
 from amplint.model.tree import (
     Call,
     Compare,
@@ -37,8 +39,7 @@ ONE = frozenset({("==", 1), ("<=", 1), ("<", 2)})
 MANY = frozenset({("!=", 1), (">", 1), (">=", 2)})
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Value):
     """A test that must give an answer for a step to run, in the frame that asks it."""
 
     test: Expr
@@ -46,8 +47,7 @@ class Guard:
     frame: int
 
 
-@dataclass
-class Guards:
+class Guards(Struct):
     """The guards of a scene's steps, worked out once for each: every backward asks about every step."""
 
     scene: Scene

@@ -4,7 +4,9 @@ Knows nothing of the order of events. What comes out of a collection may be a sc
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.classes import assigned
@@ -49,8 +51,7 @@ HANDING_ON = frozenset({"cast", "sum", "mean", "stack", "cat", "squeeze", "float
 COLLECTING = frozenset({"tuple", "list", "reversed", "sorted", "enumerate", "zip", "iter", "next"})
 
 
-@dataclass
-class Losses:
+class Losses(Struct):
     """Follows scaled losses through expressions and assignments of a scene.
 
     nobody_scales: what comes from outside of it cannot have been scaled by its scalers either.

@@ -3,27 +3,27 @@
 Knows which loop moves which collection on; what happens in a turn is the reader's.
 """
 
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from amplint.facts.protocol.guards import Guards
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import OPAQUE, Term, contains, parts
+from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Comprehension, For, Generator, Name, Node, Subscript
 from amplint.model.walks import walk
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Value):
     """A key by which an element is taken, and the loops around, from the inside."""
 
     key: Term
     loops: tuple[int, ...]
 
 
-@dataclass
-class OptimizerLoops:
+class OptimizerLoops(Struct, dict=True):
     """elements are the places that stand for the optimizers of a collection."""
 
     scene: Scene

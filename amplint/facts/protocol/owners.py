@@ -4,8 +4,9 @@ Knows of optimizers only which modules they were made of and where they step; re
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from amplint.facts.protocol.guards import common_loop, loop_around
 from amplint.facts.protocol.roles import Roles, parameter_sources
@@ -16,8 +17,7 @@ from amplint.model.tree import Attribute, Name, Node
 from amplint.model.walks import walk
 
 
-@dataclass
-class Owners:
+class Owners(Struct, dict=True):
     """The optimizers of a scene, asked for by expressions."""
 
     scene: Scene

@@ -4,7 +4,6 @@ Knows plain tests of the norm that a clip returns; refuses to judge exceptions o
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.protocol.guards import ways_up
@@ -12,6 +11,7 @@ from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.scaler_steps import is_caught, unscale_before
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
+from amplint.model.data import Entity
 from amplint.model.tree import Assert, Assign, Attribute, BoolOp, Call, Expr, If, Name, Node, Raise, Stmt, Unary
 from amplint.model.walks import last_name
 
@@ -22,8 +22,7 @@ ENDING = frozenset({"RuntimeError", "ValueError", "AssertionError", "Exception",
 SAME = frozenset({"any", "all", "item", "bool"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RaisedNorm:
+class RaisedNorm(Entity):
     """A statement that ends the run where the norm of unscaled gradients is not finite."""
 
     home: "Facts"

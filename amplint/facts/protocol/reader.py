@@ -4,8 +4,9 @@ Knows which paths can happen (through `flow`); what an error means to people is 
 """
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from amplint.facts.protocol.carriers import Carriers, takes_in
 from amplint.facts.protocol.events import Events, Happening
@@ -24,6 +25,7 @@ from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.automaton import Automaton
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.knowledge.state import Error, Event, OptimizerState, State
+from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Call, Node, Return
 from amplint.model.walks import last_name
 
@@ -33,8 +35,7 @@ MISPLACED = frozenset({Reason.CLIP_BEFORE_BACKWARD, Reason.CLIP_AFTER_STEP})
 SILENT = frozenset({Reason.STEP_WITHOUT_GRADIENTS, Reason.SCALE_NOT_SET})
 
 
-@dataclass(frozen=True, slots=True)
-class Misstep:
+class Misstep(Value):
     """An error and the state in which it happened."""
 
     error: Error

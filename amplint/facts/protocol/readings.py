@@ -4,7 +4,6 @@ Knows where a path starts and which reason is which defect's; how a finding is w
 """
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from amplint.flow.fixpoint import explore
 from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.knowledge.protocol import EventKind
+from amplint.model.data import Entity
 from amplint.model.tree import Attribute, Call, FunctionDef, Raise
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ DECISIVE = frozenset(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
+class Reading(Entity, dict=True):
     """One root that was read: its scene, what is in it, and the missteps on its paths.
 
     questions are those whose answers its paths keep. is_given_up says that it has too many paths for a judgement.

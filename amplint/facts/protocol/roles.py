@@ -4,8 +4,9 @@ Never by a name alone. A scaler that is switched off for good is no scaler; one 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from amplint.facts.program.classes import base_names, method
 from amplint.facts.program.origins import Origin
@@ -21,6 +22,7 @@ from amplint.knowledge.training_api import (
     OTHER_FRAMEWORKS,
     SCALER_CLASSES,
 )
+from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node
 from amplint.model.walks import is_none, walk
 
@@ -32,16 +34,14 @@ ASKING = "is_enabled"
 SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
 
 
-@dataclass(frozen=True, slots=True)
-class ScalerRole:
+class ScalerRole(Value):
     """A scaler. enabled is the term of its `enabled` argument, None where it is always on or nothing is known."""
 
     place: Term
     enabled: Term | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OptimizerRole:
+class OptimizerRole(Value):
     """An optimizer. modules are the places whose parameters it was given, () where that is not known."""
 
     place: Term
@@ -53,8 +53,7 @@ class OptimizerRole:
         return self.place[0] == "each"
 
 
-@dataclass
-class Roles:
+class Roles(Struct):
     """The scalers and optimizers of a scene, by place."""
 
     scene: Scene

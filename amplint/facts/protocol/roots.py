@@ -5,11 +5,11 @@ Knows who calls whom by name; what the functions do is for others.
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.classes import lookup_order
 from amplint.flow.graph import Loop, Owner
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Root:
+class Root(Entity):
     """A function, or the module itself, the module that it stands in, and the class that its self is an instance of."""
 
     home: "Facts"

@@ -5,13 +5,13 @@ assignment in its own block, up to the next assignment: there it surely holds th
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Argument,
     Assign,
@@ -43,8 +43,7 @@ READING = frozenset({"item", "detach", "tolist", "cpu", "numpy"})
 LOGGING = frozenset({"append", "add_scalar", "print", "log", "log_metric", "log_metrics", "info", "set_postfix"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScaledValue:
+class ScaledValue(Entity):
     """One call of `scale`, in the module where it stands.
 
     name is what its value is assigned to, '' if nothing; is_only says that the name never holds another value.

@@ -6,7 +6,6 @@ in which whole runs, of epochs of batches, go on.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.bound_functions import named_function
@@ -18,6 +17,7 @@ from amplint.facts.protocol.roles import is_optimizer_name
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Creation:
+class Creation(Entity):
     """A constructor call of a scaler that a loop repeats.
 
     caller and call are where the loop calls the function that makes it; None where the loop is around the

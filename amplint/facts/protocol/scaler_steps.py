@@ -4,13 +4,13 @@ Knows which closures are certainly functions, and which clips certainly see grad
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.roles import called_names
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Argument,
     Attribute,
@@ -35,8 +35,7 @@ LBFGS = "torch.optim.LBFGS"
 _OF_A_CLIP = frozenset({"builtins.RuntimeError", "builtins.Exception", "builtins.BaseException"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClosureStep:
+class ClosureStep(Entity):
     """A scaler's step of an optimizer that needs a closure: closure is the argument, None where it is missing."""
 
     home: "Facts"
@@ -44,8 +43,7 @@ class ClosureStep:
     closure: Argument | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RaisingClip:
+class RaisingClip(Entity):
     """A clip with `error_if_nonfinite=True`, after the scaler's unscale_."""
 
     home: "Facts"

@@ -3,11 +3,13 @@
 Knows neither expressions nor the order of events.
 """
 
-from dataclasses import dataclass, field, replace
+from msgspec import field
+from msgspec.structs import replace
 
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import Gradients, Stage
 from amplint.knowledge.state import OptimizerState, State
+from amplint.model.data import Value
 
 # A scaler whose scale a value carries, and whether it surely does: elements of a collection may.
 Share = tuple[Term, bool]
@@ -17,8 +19,7 @@ UNDER_WAY = frozenset({Stage.UNSCALED, Stage.STEPPED})
 NO_RESULTS: Results = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Value):
     """A point of a path.
 
     scaled: places that hold a scaled loss, with its share. results: calls whose value is one, until it is used.

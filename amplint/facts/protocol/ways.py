@@ -5,7 +5,9 @@ ends only when the one that is followed has had its turn. Knows no event.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from amplint.facts.protocol.gradients import asks_for_gradients
 from amplint.facts.protocol.optimizer_loops import OptimizerLoops
@@ -19,8 +21,7 @@ from amplint.knowledge.state import Event
 from amplint.model.tree import Comprehension, For, Node
 
 
-@dataclass
-class Ways:
+class Ways(Struct):
     """The edges of a scene that matter to the protocol."""
 
     roles: Roles

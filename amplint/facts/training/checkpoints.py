@@ -5,7 +5,6 @@ Refuses to know what a library saves that is not seen.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.callers import bind
 from amplint.facts.training.scaler_lives import ScalerLives
 from amplint.knowledge import training_names as known
+from amplint.model.data import Entity
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -39,8 +39,7 @@ _OPTIMIZER = re.compile(r"optim|(^|_)opt(_|$)", re.IGNORECASE)
 _SCALER = re.compile(r"scaler|\bamp\b|amp_state", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Checkpoint:
+class Checkpoint(Entity):
     """Training state that is saved.
 
     writer is the module whose function owner (None at module level) reads the optimizer's state at state and writes

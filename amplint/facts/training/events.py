@@ -6,7 +6,6 @@ to know in which state a scaler is.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from amplint.facts.program.constructors import Construction
 from amplint.facts.program.reach import reached
 from amplint.knowledge import training_names as known
 from amplint.knowledge.training_api import ENABLED_AT, ENABLED_AT_DEFAULT, OTHER_FRAMEWORKS
+from amplint.model.data import Value
 from amplint.model.tree import Attribute, Call, Expr, Name, Node
 from amplint.model.walks import walk
 
@@ -34,8 +34,7 @@ class EventKind(StrEnum):
     SCHEDULER_STEP = "scheduler step"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Value):
     """A training call. via are the calls that lead to it, outermost first; is_looped: a loop on the way repeats it."""
 
     kind: EventKind

@@ -6,13 +6,13 @@ Refuses to follow scalers through containers.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.reach import reached
 from amplint.facts.training.events import EventKind
 from amplint.knowledge import training_names as known
+from amplint.model.data import Value
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -37,8 +37,7 @@ _ASKS = re.compile(r"skip|step|run|ran|overflow|updated|applied|taken", re.IGNOR
 _UNEQUAL = ("!=", "==", "is not", "is")
 
 
-@dataclass(frozen=True, slots=True)
-class LostState:
+class LostState(Value):
     """A load of a scaler's state that does not reach the scaler that is used. is_early: the scaler is made later."""
 
     load: Node

@@ -5,13 +5,13 @@ Refuses to know how long an epoch is.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.branches import are_exclusive, sides
 from amplint.facts.program.constants import is_false_for_good
 from amplint.facts.training.events import Event, EventKind
 from amplint.knowledge import training_names as known
+from amplint.model.data import Value
 from amplint.model.tree import Attribute, Call, Continue, For, FunctionDef, If, Name, Node, Raise, Return, Stmt, While
 from amplint.model.walks import last_name, walk
 
@@ -22,8 +22,7 @@ _NAMED_SCHEDULER = re.compile(r"sched", re.IGNORECASE)
 _SKIP_TESTS = frozenset({"get_scale", "_scale", "optimizer_step_was_skipped", "found_inf", "_found_inf_per_device"})
 
 
-@dataclass(frozen=True, slots=True)
-class BlindStep:
+class BlindStep(Value):
     """A scheduler step that is taken whether or not the optimizer step beside it was skipped."""
 
     call: Call
