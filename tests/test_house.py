@@ -112,6 +112,11 @@ def test_small_commands_load_little(arguments: list[str], tmp_path: Path) -> Non
     assert not _loaded(*arguments, cwd=tmp_path) & HEAVY
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["rule", "AMP000"]])
+def test_the_smallest_commands_need_no_data_classes_of_a_check(arguments: list[str], tmp_path: Path) -> None:
+    assert "msgspec" not in _loaded(*arguments, cwd=tmp_path)
+
+
 def test_a_tree_without_amp_loads_no_parser_and_no_rules(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import torch\n\n\nprint(torch.ones(3))\n")
     (tmp_path / "b.py").write_text("def broken(:\n")
