@@ -3,13 +3,15 @@
 Refuses to know on which device a loader leaves what nothing in the loop moves.
 """
 
+import re
 from collections.abc import Iterator
 
-from amplint.model.tree import Assign, Attribute, Call, Expr, For, Name, Node, While
-from amplint.model.walks import children, walk
+from amplint.model.tree import Argument, Assign, Attribute, Call, Constant, Expr, For, Name, Node, While
+from amplint.model.walks import children, last_name, walk
 
 FETCHES = frozenset({"item", "tolist", "numpy", "cpu"})
 _MOVES = frozenset({"to", "cuda"})
+_DEVICE = re.compile(r"dev|cuda|gpu|rank", re.IGNORECASE)
 
 
 class HostValues:
@@ -17,8 +19,6 @@ class HostValues:
 
     def __init__(self, loop: For | While) -> None:
         self._assigned = [node for s in loop.body for node in walk(s) if isinstance(node, Assign)]
-        target = loop.target if isinstance(loop, For) else None
-        self._given = {node.id for node in walk(target) if isinstance(node, Name)} if target is not None else set()
 
     def holds(self, expr: Expr, at: Node) -> bool:
         """Whether all that an expression is computed from is on the host at a node of the loop."""
@@ -35,10 +35,9 @@ class HostValues:
     def _is_name_here(self, name: str, at: Node, seen: frozenset[str]) -> bool:
         given = [each for each in self._assigned if _binds(each, name)]
         before = [each for each in given if each.span.end <= at.span.start]
-        if before:
-            return self._is_here(before[-1].value, before[-1], seen)
-        later = (each for each in given if each.span.start >= at.span.end)
-        return name in self._given and any(_moves(each.value, name) for each in later)
+        if any(_moves(each.value, name) for each in given if each.span.start >= at.span.end):
+            return not any(_moves(each.value, name) for each in before)
+        return bool(before) and self._is_here(before[-1].value, before[-1], seen)
 
 
 def _values(expr: Expr) -> Iterator[Name]:
@@ -71,9 +70,17 @@ def _binds(assignment: Assign, name: str) -> bool:
     return any(isinstance(node, Name) and node.id == name for t in assignment.targets for node in walk(t))
 
 
+def _is_device(argument: Argument) -> bool:
+    value = argument.value
+    text = value.value if isinstance(value, Constant) else last_name(value)
+    return isinstance(text, str) and bool(_DEVICE.search(text))
+
+
 def _moves(value: Expr, name: str) -> bool:
-    """Whether a value moves what a name holds to another device."""
-    return any(
-        isinstance(node, Attribute) and node.attr in _MOVES and isinstance(node.value, Name) and node.value.id == name
-        for node in walk(value)
-    )
+    """Whether a value moves what a name holds to the device."""
+    for node in walk(value):
+        match node:
+            case Call(func=Attribute(value=Name(id=held), attr=method), args=given) if held == name:
+                if method == "cuda" or (method == "to" and any(map(_is_device, given))):
+                    return True
+    return False
