@@ -1,59 +1,54 @@
 """The lowered program: a small picklable tree in the shape of Python's own `ast`; knows nothing of whitespace.
 
-Nodes compare by identity and are never changed after they are built.
+Nodes compare by identity and are never changed after they are built. They are not Structs as other data, because
+`isinstance` asks millions of times which a node is, and takes twice as long where a class has a class of its own. They
+are not frozen, because that doubles the cost of building the hundreds of thousands that a large tree needs.
 """
 
-from msgspec import Struct
+from dataclasses import dataclass, field
 
 from amplint.model.span import Span
 
 ConstantValue = str | bytes | int | float | complex | bool | None
 
 
-class Kept(Struct, eq=False, kw_only=True):
-    """What `children` and `own_nodes` said; both are asked a hundred times for each node."""
-
-    kept_children: "tuple[Node, ...] | None" = None
-    kept_own: "tuple[Node, ...] | None" = None
-
-
-class Node(Kept):
+@dataclass(slots=True, eq=False)
+class Node:
     """Anything with a place in the program.
 
     Spans are those of `ast`: without enclosing parentheses, but with those of a tuple or a generator expression.
     """
 
     span: Span
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in written(type(self)))})"
-
-
-def written(kind: type[Node]) -> tuple[str, ...]:
-    """The names of what the program says in the nodes of a class: what is kept beside it comes last."""
-    return kind.__struct_fields__[: -len(Kept.__struct_fields__)]
+    # What `children` and `own_nodes` said; both are asked a hundred times for each node.
+    kept_children: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
+    kept_own: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
 
 
 # --- expressions
 
 
-class Name(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Name(Node):
     id: str
 
 
-class Constant(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Constant(Node):
     """A literal; `...` is the value Ellipsis. Adjacent string literals are one constant."""
 
     value: object
 
 
-class Attribute(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Attribute(Node):
     value: "Expr"
     attr: str
     attr_span: Span
 
 
-class Argument(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Argument(Node):
     """One argument in source order: star is '', '*' or '**'; name is set for a keyword argument."""
 
     value: "Expr"
@@ -61,36 +56,42 @@ class Argument(Node, eq=False):
     star: str
 
 
-class Call(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Call(Node):
     func: "Expr"
     args: tuple[Argument, ...]
 
 
-class Subscript(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Subscript(Node):
     """value[index]; several indices make the index a Tuple."""
 
     value: "Expr"
     index: "Expr"
 
 
-class Slice(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Slice(Node):
     lower: "Expr | None"
     upper: "Expr | None"
     step: "Expr | None"
 
 
-class Starred(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Starred(Node):
     value: "Expr"
 
 
-class Unary(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Unary(Node):
     """op is 'not', '-', '+' or '~'."""
 
     op: str
     operand: "Expr"
 
 
-class Binary(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Binary(Node):
     """op as it is written: '+', '//', '@', and so on."""
 
     op: str
@@ -98,14 +99,16 @@ class Binary(Node, eq=False):
     right: "Expr"
 
 
-class BoolOp(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class BoolOp(Node):
     """`a and b and c` is one node with three values; op is 'and' or 'or'."""
 
     op: str
     values: tuple["Expr", ...]
 
 
-class Compare(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Compare(Node):
     """ops as they are written: '==', 'is not', 'not in', and so on."""
 
     left: "Expr"
@@ -113,32 +116,38 @@ class Compare(Node, eq=False):
     comparators: tuple["Expr", ...]
 
 
-class IfExp(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class IfExp(Node):
     test: "Expr"
     body: "Expr"
     orelse: "Expr"
 
 
-class Tuple(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Tuple(Node):
     elts: tuple["Expr", ...]
 
 
-class List(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class List(Node):
     elts: tuple["Expr", ...]
 
 
-class Set(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Set(Node):
     elts: tuple["Expr", ...]
 
 
-class Dict(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Dict(Node):
     """A key of None stands for `**value`."""
 
     keys: tuple["Expr | None", ...]
     values: tuple["Expr", ...]
 
 
-class Parameter(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Parameter(Node):
     """kind is 'positional-only', 'positional', 'keyword', '*' or '**'."""
 
     name: str
@@ -147,12 +156,14 @@ class Parameter(Node, eq=False):
     default: "Expr | None"
 
 
-class Lambda(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Lambda(Node):
     parameters: tuple[Parameter, ...]
     body: "Expr"
 
 
-class Generator(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Generator(Node):
     """One `for target in iter if …` of a comprehension; spans from the target to the last condition."""
 
     target: "Expr"
@@ -161,7 +172,8 @@ class Generator(Node, eq=False):
     is_async: bool
 
 
-class Comprehension(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Comprehension(Node):
     """kind is 'list', 'set', 'dict' or 'generator'; value is set for 'dict' only."""
 
     kind: str
@@ -170,21 +182,25 @@ class Comprehension(Node, eq=False):
     generators: tuple[Generator, ...]
 
 
-class Await(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Await(Node):
     value: "Expr"
 
 
-class Yield(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Yield(Node):
     value: "Expr | None"
     is_from: bool
 
 
-class NamedExpr(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class NamedExpr(Node):
     target: Name
     value: "Expr"
 
 
-class JoinedString(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class JoinedString(Node):
     """An f-string or t-string: the expressions in it, in order."""
 
     values: tuple["Expr", ...]
@@ -218,22 +234,26 @@ Expr = (
 # --- statements
 
 
-class ExprStmt(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class ExprStmt(Node):
     value: Expr
 
 
-class Assign(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Assign(Node):
     targets: tuple[Expr, ...]
     value: Expr
 
 
-class AnnAssign(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class AnnAssign(Node):
     target: Expr
     annotation: Expr
     value: Expr | None
 
 
-class AugAssign(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class AugAssign(Node):
     """op without its equals sign: '+', '/', and so on."""
 
     target: Expr
@@ -241,56 +261,68 @@ class AugAssign(Node, eq=False):
     value: Expr
 
 
-class Return(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Return(Node):
     value: Expr | None
 
 
-class Raise(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Raise(Node):
     exc: Expr | None
     cause: Expr | None
 
 
-class Assert(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Assert(Node):
     test: Expr
     msg: Expr | None
 
 
-class Delete(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Delete(Node):
     targets: tuple[Expr, ...]
 
 
-class Pass(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Pass(Node):
     pass
 
 
-class Break(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Break(Node):
     pass
 
 
-class Continue(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Continue(Node):
     pass
 
 
-class Global(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Global(Node):
     names: tuple[str, ...]
 
 
-class Nonlocal(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Nonlocal(Node):
     names: tuple[str, ...]
 
 
-class Alias(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Alias(Node):
     """`name as asname`; name is dotted in an `import` statement and '*' in a star import."""
 
     name: str
     asname: str | None
 
 
-class Import(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Import(Node):
     names: tuple[Alias, ...]
 
 
-class ImportFrom(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class ImportFrom(Node):
     """module is '' for `from . import x`; level counts the leading dots."""
 
     module: str
@@ -298,7 +330,8 @@ class ImportFrom(Node, eq=False):
     names: tuple[Alias, ...]
 
 
-class If(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class If(Node):
     """An `elif` is an If that stands alone in orelse and whose span starts at its `elif`."""
 
     test: Expr
@@ -306,7 +339,8 @@ class If(Node, eq=False):
     orelse: "Block"
 
 
-class For(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class For(Node):
     target: Expr
     iter: Expr
     body: "Block"
@@ -314,24 +348,28 @@ class For(Node, eq=False):
     is_async: bool
 
 
-class While(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class While(Node):
     test: Expr
     body: "Block"
     orelse: "Block"
 
 
-class WithItem(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class WithItem(Node):
     context: Expr
     target: Expr | None
 
 
-class With(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class With(Node):
     items: tuple[WithItem, ...]
     body: "Block"
     is_async: bool
 
 
-class ExceptHandler(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class ExceptHandler(Node):
     """type is None for a bare `except:`."""
 
     type: Expr | None
@@ -339,7 +377,8 @@ class ExceptHandler(Node, eq=False):
     body: "Block"
 
 
-class Try(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Try(Node):
     body: "Block"
     handlers: tuple[ExceptHandler, ...]
     orelse: "Block"
@@ -347,7 +386,8 @@ class Try(Node, eq=False):
     is_star: bool
 
 
-class Pattern(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Pattern(Node):
     """What matters of a match pattern: the names that it binds, the values that it compares, whether it always fits."""
 
     captures: tuple[str, ...]
@@ -355,18 +395,21 @@ class Pattern(Node, eq=False):
     is_irrefutable: bool
 
 
-class MatchCase(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class MatchCase(Node):
     pattern: Pattern
     guard: Expr | None
     body: "Block"
 
 
-class Match(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Match(Node):
     subject: Expr
     cases: tuple[MatchCase, ...]
 
 
-class FunctionDef(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class FunctionDef(Node):
     """The span starts at `def` or `async`; decorators stand before it."""
 
     name: str
@@ -378,7 +421,8 @@ class FunctionDef(Node, eq=False):
     is_async: bool
 
 
-class ClassDef(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class ClassDef(Node):
     """Base classes and keywords are arguments in source order."""
 
     name: str
@@ -388,7 +432,8 @@ class ClassDef(Node, eq=False):
     decorators: tuple[Expr, ...]
 
 
-class TypeAlias(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class TypeAlias(Node):
     name: Name
     value: Expr
 
@@ -422,14 +467,16 @@ Stmt = (
 Block = tuple[Stmt, ...]
 
 
-class Comment(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Comment(Node):
     """A comment with its '#'; is_own_line says that nothing but white space stands before it."""
 
     text: str
     is_own_line: bool
 
 
-class Module(Node, eq=False):
+@dataclass(slots=True, eq=False)
+class Module(Node):
     """A whole program. Comments are in source order."""
 
     body: Block

@@ -1,6 +1,7 @@
 """Walks over the nodes of a program, and small questions about one of them."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 
 from amplint.model.tree import (
     Attribute,
@@ -14,7 +15,6 @@ from amplint.model.tree import (
     Node,
     Nonlocal,
     TypeAlias,
-    written,
 )
 
 _SPANS = ("span", "attr_span", "name_span")
@@ -23,10 +23,10 @@ _FLAGS = ("is_async", "is_from", "is_star", "is_irrefutable", "is_own_line")
 _LEAVES = frozenset((*_SPANS, *_WORDS, *_FLAGS))
 
 
-class _Fields(dict[type[Node], tuple[str, ...]]):
+class _Fields(dict[type, tuple[str, ...]]):
     """The fields of each class of nodes that hold nodes, or tuples of them, worked out when first asked for."""
 
-    def __missing__(self, kind: type[Node]) -> tuple[str, ...]:
+    def __missing__(self, kind: type) -> tuple[str, ...]:
         leaves = set(_LEAVES)
         if kind is Constant:
             leaves.add("value")
@@ -34,7 +34,7 @@ class _Fields(dict[type[Node], tuple[str, ...]]):
             leaves.add("name")
         if kind in (Global, Nonlocal):
             leaves.add("names")
-        self[kind] = found = tuple(name for name in written(kind) if name not in leaves)
+        self[kind] = found = tuple(item.name for item in fields(kind) if item.init and item.name not in leaves)
         return found
 
 
