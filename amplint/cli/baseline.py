@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from amplint.cli.main import CLEAN, FAILED, say
+from amplint.cli.outputs import check_place
 from amplint.cli.parser import add_options, given_values
 from amplint.config.load import Resolved, Resolver
 from amplint.config.usage import UsageError
@@ -55,7 +56,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _writable(file: Path, top: Resolved) -> Path:
-    """The baseline's place. Raises UsageError where a configuration, which a stranger may have written, leads away."""
+    """The baseline's place.
+
+    Raises UsageError where something else stands there, and where a configuration, which a stranger may have written,
+    leads away.
+    """
+    check_place(file)
     own = Path(os.path.realpath(top.root))
     if top.origins.get("baseline") not in (None, "command line") and not Path(os.path.realpath(file)).is_relative_to(
         own
@@ -72,6 +78,8 @@ def _written(file: Path, report: Report) -> str:
     try:
         others = baseline.elsewhere(baseline.read(file), report, file.parent)
     except UsageError:  # there is none yet, or none that can be read: this one takes its place
+        if file.exists() and file.suffix != ".json":  # it may be something else
+            raise
         others = baseline.Baseline()
     baseline.write(file, baseline.Baseline(new.counts + others.counts))
     elsewhere = f" ({others.counts.total()} more in files not looked at)" if others.counts else ""

@@ -12,6 +12,7 @@ from amplint.model.data import Value
 from amplint.report.look import look_of
 from amplint.report.pages import published
 from amplint.report.report import Report
+from amplint.source.discover import SUFFIXES
 
 _WITH_PAGES = frozenset({"sarif"})
 _SILENT = frozenset({"text", "concise"})
@@ -42,20 +43,22 @@ def parse_outputs(text: str, file: str | None, origin: str = "") -> list[Output]
         chosen = target or file
         place = Path(chosen) if chosen else None
         outputs.append(Output(name, place))
-        _check_place(place)
+        check_place(place)
     if len({output.file for output in outputs}) < len(outputs):
         raise UsageError(f"{origin}output format {text}: two formats for one place; write FORMAT:FILE for one of them")
     return outputs
 
 
-def _check_place(file: Path | None) -> None:
-    """Raise UsageError where a file cannot be written, before the work is done whose findings it is for."""
+def check_place(file: Path | None) -> None:
+    """Raise UsageError where a file cannot or should not be written, before the work is done that it is for."""
     if file is None:
         return
     if file.is_dir():
         raise UsageError(f"{file}: cannot be written: it is a folder")
     if not file.parent.is_dir():
         raise UsageError(f"{file}: cannot be written: there is no folder {file.parent}")
+    if file.suffix in SUFFIXES and file.exists():
+        raise UsageError(f"{file}: is a program, so nothing else is written there")
 
 
 def spare_checked(outputs: list[Output], report: Report) -> None:

@@ -19,10 +19,14 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--steps", type=_positive, metavar="N", help="end the program after N optimizer steps")
     group.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where to run (default: auto)")
     group.add_argument("--nproc", type=_positive, default=1, metavar="N", help="processes, started by torchrun")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all generators (default: 0)")
+    group.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of all generators (default: 0)")
     group.add_argument("--threads", type=_positive, default=1, metavar="N", help="threads of a process (default: 1)")
     group.add_argument(
-        "--time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS", help="end a run after so long (default: 600)"
+        "--time-limit",
+        type=_seconds,
+        default=TIME_LIMIT,
+        metavar="SECONDS",
+        help="end a run after so long (default: 600)",
     )
     group.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="run a module, as `python -m` does"
@@ -36,6 +40,23 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return int(text)
+
+
+def _seed(text: str) -> int:
+    """A seed that Python, torch and NumPy take alike."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to {2**32 - 1}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds
 
 
 def program_of(options: argparse.Namespace) -> Program:

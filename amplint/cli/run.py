@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from amplint.cli.main import CLEAN, FAILED, FOUND
-from amplint.cli.outputs import parse_outputs, write_all
+from amplint.cli.outputs import check_place, parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
 from amplint.cli.program import INTERRUPTED, add_program_arguments, explain, program_of, say
 from amplint.cli.sightings import Findings
@@ -48,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
     setup = Setup(resolver, cwd)
     setup.check_selectors()
     outputs = parse_outputs(settings.output_format, settings.output_file)
+    check_place(options.trace)
     traces = _traces(options)
     findings = Findings(cwd, lambda path, code: code in setup.codes(path))
     sightings = [sighting for trace in traces for sighting in trace.sightings] + disagreements(traces)

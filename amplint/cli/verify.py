@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from amplint.cli.main import CLEAN, FAILED, FOUND
+from amplint.cli.outputs import check_place
 from amplint.cli.parser import add_options, given_values
 from amplint.cli.program import INTERRUPTED, add_program_arguments, explain, program_of, say
 from amplint.cli.run import RULES
@@ -45,7 +46,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def run(options: argparse.Namespace) -> int:
     """Verify, report, and return the exit code. Raises UsageError."""
-    _check_place(options.report)
+    check_place(options.report)
     program = program_of(options)
     conditions = Conditions(
         program=program,
@@ -103,14 +104,6 @@ def _experiment(lab: Laboratory, options: argparse.Namespace) -> tuple[Fixed, Ex
 def _texts(fixed: Fixed) -> list[tuple[str, str, str]]:
     """For each file that the fixes change: its path, its text before and after."""
     return [(path, Path(path).read_text(encoding="utf-8"), text) for path, text in fixed.after.items()]
-
-
-def _check_place(page: Path | None) -> None:
-    """Raise UsageError where a page cannot be written, before the runs that it is about."""
-    if page is None:
-        return
-    if page.suffix in (".py", ".ipynb") or page.is_dir() or not page.parent.is_dir():
-        raise UsageError(f"--report {page}: a page needs a name such as report.html in a folder that exists")
 
 
 def _write(place: Path, page: str) -> None:

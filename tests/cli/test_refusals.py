@@ -18,12 +18,17 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("flags", [["--output-file", "train.py"], ["--output-format", "json:../{}/train.py", "--fix"]])
-def test_a_report_takes_the_place_of_no_checked_file(tree: Path, flags: list[str]) -> None:
-    done = amplint("--isolated", *(flag.format(tree.name) for flag in flags), cwd=tree)
+@pytest.mark.parametrize(
+    ("name", "reason"), [("train.py", "is a program"), ("train", "is one of the checked files, so no report")]
+)
+@pytest.mark.parametrize("flags", [["--output-file={}"], ["--output-format", "json:../{}/{}", "--fix"]])
+def test_a_report_takes_the_place_of_no_checked_file(tree: Path, name: str, reason: str, flags: list[str]) -> None:
+    (tree / name).write_text(AMP_CODE)
+    given = [flag.replace("../{}", f"../{tree.name}").replace("{}", name) for flag in flags]
+    done = amplint("--isolated", *given, name, cwd=tree)
     assert done.returncode == 2
-    assert "is one of the checked files, so no report is written there" in done.stderr
-    assert (tree / "train.py").read_text() == AMP_CODE
+    assert reason in done.stderr
+    assert (tree / name).read_text() == AMP_CODE
 
 
 @pytest.mark.parametrize("beside", [["--fix"], ["--diff"], ["-"]])
@@ -48,6 +53,15 @@ def test_a_slip_in_a_path_leaves_the_baseline_alone(tree: Path, action: str) -> 
     done = amplint("baseline", action, "gone", cwd=tree)
     assert (done.returncode, done.stderr) == (2, "amplint: gone: does not exist\n")
     assert (tree / "amplint-baseline.json").read_bytes() == known
+
+
+@pytest.mark.parametrize("name", ["train.py", "notes.toml", "."])
+def test_a_baseline_takes_the_place_of_nothing_else(tree: Path, name: str) -> None:
+    (tree / "notes.toml").write_text("[tool]\n")
+    done = amplint("baseline", "write", "--baseline", name, cwd=tree)
+    assert done.returncode == 2
+    assert "known now" not in done.stderr
+    assert ((tree / "train.py").read_text(), (tree / "notes.toml").read_text()) == (AMP_CODE, "[tool]\n")
 
 
 def test_a_fault_that_many_rules_meet_is_said_once() -> None:

@@ -143,9 +143,27 @@ def test_what_to_do_about_a_program_that_does_not_get_to_its_training(script, te
     assert "amplint.runtime" not in result.stderr
 
 
-@pytest.mark.parametrize("page", ["train.py", ".", "gone/report.html"])
-def test_a_page_is_written_over_no_program(script, page):
-    result = amplint(script(GOOD), "verify", "--report", page, "train.py")
+@pytest.mark.parametrize(
+    ("command", "place", "reason"),
+    [
+        (["verify", "--report"], "train.py", "is a program, so nothing else is written there"),
+        (["verify", "--report"], ".", "it is a folder"),
+        (["run", "--output-file"], "train.py", "is a program"),
+        (["run", "--trace"], "gone/run.jsonl", "there is no folder gone"),
+    ],
+)
+def test_what_a_run_leaves_takes_the_place_of_no_program(script, command, place, reason):
+    folder = script(GOOD)
+    result = amplint(folder, *command, place, "train.py")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "a page needs a name such as report.html" in result.stderr
-    assert (script(GOOD) / "train.py").read_text() == GOOD
+    assert reason in result.stderr
+    assert (folder / "train.py").read_text() == GOOD
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"), [("--seed", "-1"), ("--seed", "4294967296"), ("--time-limit", "nan"), ("--time-limit", "-1")]
+)
+def test_numbers_that_no_run_can_have(script, flag, value):
+    result = amplint(script(GOOD), "run", f"{flag}={value}", "train.py")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"argument {flag}: '{value}' is no number" in result.stderr
