@@ -110,9 +110,10 @@ class Pairing:
 
     @cached_property
     def users(self) -> "tuple[Facts, ...]":
-        """The modules that may use a scaler that a function or class of this module makes."""
-        names = {name for name in self.makers.values() if name}
-        return all_importers(self._facts, names) if names else ()
+        """The modules that call a function or class of this module which makes a scaler."""
+        names = sorted({name for name in self.makers.values() if name})
+        found = all_importers(self._facts, names) if names else ()
+        return tuple(each for each in found if any(each.targets.named(name) for name in names))
 
     def _is_told_elsewhere(self, pair: Pair) -> bool:
         makers = pair.made.facts.pairing

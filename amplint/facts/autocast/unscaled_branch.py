@@ -11,7 +11,7 @@ from amplint.facts.autocast.unscaled import Unscaled, tainted
 from amplint.facts.program.branches import Side, sides
 from amplint.facts.program.spelling import spelled
 from amplint.facts.training.events import EventKind
-from amplint.model.tree import Attribute, Call, Compare, Expr, FunctionDef, If, Name
+from amplint.model.tree import Attribute, Call, Compare, Constant, Expr, FunctionDef, If, Name
 from amplint.model.walks import is_none, walk
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def _is_always_on(facts: "Facts", region: Region) -> bool:
     """Whether a region is float16 whenever its function runs."""
     is_on = all(each.is_enabled is True for each in region.autocasts)
     is_half = region.dtypes == HALF and not (region.is_optional or region.is_inference)
-    return is_on and is_half and next(iter(sides(facts, region.opening)), None) is None
+    around = sides(facts, region.opening)
+    return is_on and is_half and all(isinstance(side.choice.test, Constant) for side in around)  # `if True:`
 
 
 def _is_scaled_elsewhere(facts: "Facts", backward: Call, loss: Name) -> bool:
