@@ -89,6 +89,7 @@ def renamed(program: str) -> tuple[str, Callable[[int], int]]:
     taken |= {a.arg for function in functions for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     taken |= {name for n in ast.walk(tree) if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names}
     taken |= {n.id for s in tree.body for n in ast.walk(s) if isinstance(n, ast.Name) and not _in(n, functions)}
+    taken |= {part for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for part in (n.module or "").split(".")}
     chosen -= taken | {f.name for f in functions}
     if not chosen:
         raise UnfitError
