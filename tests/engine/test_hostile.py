@@ -56,12 +56,33 @@ def _mutual(count: int) -> str:
     )
 
 
+def _switched(setup: str) -> str:
+    """A loop whose dtype and scaler hang on `x`."""
+    return (
+        f"def f(m, o, loader, a):\n{setup}    d = torch.bfloat16 if x else torch.float16\n"
+        "    s = torch.amp.GradScaler('cuda', enabled=x)\n    for b in loader:\n"
+        "        with torch.autocast('cuda', dtype=d):\n            loss = m(b).mean()\n"
+        "        s.scale(loss).backward()\n        s.step(o)\n        s.update()\n        o.zero_grad()\n"
+    )
+
+
+def _names_of_names(count: int) -> str:
+    names = (f"    x{n + 1} = {' and '.join([f'x{n}'] * 8)}\n" for n in range(count))
+    return _switched("    x0 = a.b\n" + "".join(names) + f"    x = x{count}\n")
+
+
+def _turned_again(count: int) -> str:
+    return _switched("    x = a.b\n" + "".join(f"    if x and a.c{n}:\n        x = not x\n" for n in range(count)))
+
+
 SMALL = {
     "scalers": lambda: "".join(f"s{n} = GradScaler()\n" for n in range(500)),
     "calls that double": lambda: _doubling(30),
     "branches": lambda: _branches(40),
     "rounds": lambda: _rounds(60),
     "functions that call each other": lambda: _mutual(40),
+    "names of names": lambda: _names_of_names(7),
+    "a name that is turned again and again": lambda: _turned_again(40),
     "nested calls": lambda: "x = " + "f(" * 150 + "GradScaler()" + ")" * 150 + "\n",
 }
 BIG = {

@@ -4,7 +4,7 @@ Knows what the program writes; refuses to say that two questions of different te
 """
 
 from collections.abc import Mapping
-from itertools import product
+from itertools import islice, product
 
 from amplint.facts.autocast.regions import Region
 from amplint.facts.autocast.scaler_switch import switch_of
@@ -16,8 +16,9 @@ from amplint.flow.terms import Term
 from amplint.model.tree import Attribute, Call
 
 BFLOAT16: Term = ("const", "dtype", "bfloat16")
-# How many questions are answered in all ways.
+# How many questions are answered in all ways, and how often a formula may ask them.
 MOST_QUESTIONS = 8
+MOST_MENTIONS = 1000
 
 
 def is_excluded(made: Construction, scaled: Call, region: Region, scalers: Mapping[int, Term]) -> bool:
@@ -42,8 +43,9 @@ def is_excluded(made: Construction, scaled: Call, region: Region, scalers: Mappi
 
 def _is_possible(formula: Formula) -> bool:
     """Whether some answers make a formula true, or may."""
-    asked = list(dict.fromkeys(atoms(formula)))
-    if len(asked) > MOST_QUESTIONS:
+    mentions = list(islice(atoms(formula), MOST_MENTIONS + 1))
+    asked = list(dict.fromkeys(mentions))
+    if len(mentions) > MOST_MENTIONS or len(asked) > MOST_QUESTIONS:
         return True
     answers = (dict(zip(asked, said, strict=True)) for said in product((True, False), repeat=len(asked)))
     return any(is_consistent(each) and value(formula, each, most=0) is not False for each in answers)

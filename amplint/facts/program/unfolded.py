@@ -7,7 +7,7 @@ and refuses to count the turns of loops.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import field
+from msgspec import Struct, field
 
 from amplint.facts.program.values import Given
 from amplint.flow.formulas import PURE
@@ -39,8 +39,16 @@ if TYPE_CHECKING:
     from amplint.facts.program.bindings import Binding
 
 DEEPEST = 8
+# How many expressions one term may take: what stands for much, and is asked of more, is not unfolded to the end.
+MOST = 500
 # A value, or the element of it that is taken, and the place that says when.
 Way = tuple[Node, Expr, int | None]
+
+
+class Effort(Struct):
+    """How many expressions are left to one term."""
+
+    left: int = MOST
 
 
 class Unfolding(Entity):
@@ -54,10 +62,12 @@ class Unfolding(Entity):
     objects: Mapping[int, Term] = field(default_factory=dict)
     given: Mapping[int, Term] = field(default_factory=dict)
     depth: int = DEEPEST
+    effort: Effort = field(default_factory=Effort)
 
     def of(self, expr: Expr | None) -> Term:
         """The term of an expression."""
-        if expr is None or not self.depth:
+        self.effort.left -= 1
+        if expr is None or not self.depth or self.effort.left < 0:
             return OPAQUE
         dtype = DTYPES.get(self.facts.names.canonical(expr) or "")
         if dtype is not None:
@@ -116,7 +126,8 @@ class Unfolding(Entity):
         return ("or", tuple(("cmp", "==", subject, self.of(value)) for value in case.pattern.values))
 
     def _below(self, facts: "Facts | None" = None, given: Mapping[int, Term] | None = None) -> "Unfolding":
-        return Unfolding(facts or self.facts, self.objects, self.given if given is None else given, self.depth - 1)
+        given = self.given if given is None else given
+        return Unfolding(facts or self.facts, self.objects, given, self.depth - 1, self.effort)
 
     def _name(self, name: Name) -> Term:
         bindings = [each for each in self.facts.names.lookup(name.id, name) if not self._is_behind(each, name)]

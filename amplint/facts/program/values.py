@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from amplint.model.data import Entity
 from amplint.model.tree import (
     AnnAssign,
@@ -55,6 +57,13 @@ class Given(Entity):
     part: int | None = None
 
 
+class _Search(Struct):
+    """One search for origins: the expressions that it has followed, by identity, with the depth that was left then."""
+
+    is_local: bool
+    reached: dict[int, int] = field(default_factory=dict)
+
+
 class Values:
     """The values of one module's names, parameters and attributes."""
 
@@ -67,7 +76,7 @@ class Values:
         is_local: a parameter is not followed to what callers pass.
         """
         found: dict[int, Origin] = {}
-        for origin in self._origins(expr, _DEPTH, frozenset({0} if is_local else ())):
+        for origin in self._origins(expr, _DEPTH, _Search(is_local)):
             key = id(origin.node) if origin.node is not None else id(origin.parameter)
             found.setdefault(key, origin)
         return tuple(found.values())
@@ -124,59 +133,60 @@ class Values:
         parts = [v.elts[part] for v in values if isinstance(v, Tuple) and len(v.elts) > part]
         return [(facts, each) for each in parts] if parts and len(parts) == len(values) else None
 
-    def _origins(self, expr: Node, depth: int, seen: frozenset[int]) -> Iterator[Origin]:
-        if not depth or id(expr) in seen:
+    def _origins(self, expr: Node, depth: int, search: _Search) -> Iterator[Origin]:
+        # What was followed before as deep as now has told all that it can.
+        if search.reached.get(id(expr), 0) >= depth:
             return
-        seen |= {id(expr)}
+        search.reached[id(expr)] = depth
         match expr:
             case IfExp(body=body, orelse=orelse):
-                yield from self._origins(body, depth, seen)
-                yield from self._origins(orelse, depth, seen)
+                yield from self._origins(body, depth, search)
+                yield from self._origins(orelse, depth, search)
             case BoolOp(values=values):
                 for each in values:
-                    yield from self._origins(each, depth, seen)
+                    yield from self._origins(each, depth, search)
             case NamedExpr(value=value) | Await(value=value):
-                yield from self._origins(value, depth, seen)
+                yield from self._origins(value, depth, search)
             case Name(id=name):
                 bindings = self._facts.names.lookup(name, expr)
                 if not bindings:
                     yield Origin(self._facts, expr)
                 for binding in bindings:
-                    yield from self._bound(binding, expr, depth - 1, seen)
+                    yield from self._bound(binding, expr, depth - 1, search)
             case Attribute(value=Name(id="self"), attr=attr):
-                yield from self._of_self(expr, attr, depth - 1, seen)
+                yield from self._of_self(expr, attr, depth - 1, search)
             case Call() if (returned := self.returned(expr)) is not None:
                 for facts, each in returned:
-                    yield from facts.values._origins(each, depth - 1, seen)
+                    yield from facts.values._origins(each, depth - 1, search)
             case _:
                 yield Origin(self._facts, expr)  # type: ignore[arg-type]  # what is asked for is an expression
 
-    def _given(self, given: Given, depth: int, seen: frozenset[int]) -> Iterator[Origin]:
+    def _given(self, given: Given, depth: int, search: _Search) -> Iterator[Origin]:
         if given.value is None:
             yield Origin(self._facts, None)
         elif given.part is None:
-            yield from self._origins(given.value, depth, seen)
+            yield from self._origins(given.value, depth, search)
         else:
             returned = self.returned(given.value, given.part) if isinstance(given.value, Call) and depth else None
             if returned is None:
                 yield Origin(self._facts, None)
             for facts, each in returned or ():
-                yield from facts.values._origins(each, depth, seen)
+                yield from facts.values._origins(each, depth, search)
 
-    def _bound(self, binding: "Binding", use: Expr, depth: int, seen: frozenset[int]) -> Iterator[Origin]:
+    def _bound(self, binding: "Binding", use: Expr, depth: int, search: _Search) -> Iterator[Origin]:
         if binding.value is not None:
-            yield from self._origins(binding.value, depth, seen)
+            yield from self._origins(binding.value, depth, search)
         elif isinstance(binding.node, Parameter) and isinstance(binding.scope, FunctionDef | Lambda):
-            if 0 in seen:
+            if search.is_local:
                 yield Origin(self._facts, None, binding.node)
             else:
-                yield from self._passed(binding.node, binding.scope, depth, seen)
+                yield from self._passed(binding.node, binding.scope, depth, search)
         elif binding.kind == "import" and binding.canonical is not None:
-            yield from self._imported(binding.canonical, use, depth, seen)
+            yield from self._imported(binding.canonical, use, depth, search)
         elif binding.kind == "definition":
             yield Origin(self._facts, use)
         else:
-            yield from self._given(self.unpacked(binding.node), depth, seen)
+            yield from self._given(self.unpacked(binding.node), depth, search)
 
     def unpacked(self, target: Node) -> Given:
         """The element of an assigned value that an unpacked name gets."""
@@ -186,7 +196,7 @@ class Values:
             return Given(statement.value, holder.elts.index(target))
         return Given(None)
 
-    def _imported(self, canonical: str, use: Expr, depth: int, seen: frozenset[int]) -> Iterator[Origin]:
+    def _imported(self, canonical: str, use: Expr, depth: int, search: _Search) -> Iterator[Origin]:
         module, _, name = canonical.rpartition(".")
         owner = self._facts.context.modules.get(module)
         bindings = owner.names.bindings(owner.module).get(name, ()) if owner is not None else ()
@@ -195,10 +205,10 @@ class Values:
             yield Origin(self._facts, use)
         else:
             for value in values:
-                yield from owner.values._origins(value, depth, seen)
+                yield from owner.values._origins(value, depth, search)
 
     def _passed(
-        self, parameter: Parameter, function: FunctionDef | Lambda, depth: int, seen: frozenset[int]
+        self, parameter: Parameter, function: FunctionDef | Lambda, depth: int, search: _Search
     ) -> Iterator[Origin]:
         sites = self._facts.targets.sites(function) if isinstance(function, FunctionDef) else ()
         if not sites or isinstance(function, Lambda):
@@ -207,19 +217,19 @@ class Values:
         for facts, call in sites:
             argument = facts.targets.argument(call, (self._facts, function), parameter)
             if argument is not None:
-                yield from facts.values._origins(argument, depth, seen)
+                yield from facts.values._origins(argument, depth, search)
             elif parameter.default is not None:
-                yield from self._origins(parameter.default, depth, seen)
+                yield from self._origins(parameter.default, depth, search)
             else:
                 yield Origin(self._facts, None, parameter)
 
-    def _of_self(self, expr: Expr, attr: str, depth: int, seen: frozenset[int]) -> Iterator[Origin]:
+    def _of_self(self, expr: Expr, attr: str, depth: int, search: _Search) -> Iterator[Origin]:
         klass = self._facts.index.klass(expr)
         given = self.attribute(klass, attr) if klass is not None else ()
         if not given:
             yield Origin(self._facts, expr)
         for facts, each in given:
-            yield from facts.values._given(each, depth, seen)
+            yield from facts.values._given(each, depth, search)
 
 
 def _attribute_parts(target: Node, given: Given, in_body: bool) -> Iterator[tuple[str, Given]]:
