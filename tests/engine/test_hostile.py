@@ -75,6 +75,11 @@ def _turned_again(count: int) -> str:
     return _switched("    x = a.b\n" + "".join(f"    if x and a.c{n}:\n        x = not x\n" for n in range(count)))
 
 
+def _pairs(count: int) -> str:
+    pairs = (f"        x{n + 1} = x{n} + y{n}\n        y{n + 1} = x{n} - y{n}\n" for n in range(count))
+    return TRAIN + "        x0 = x.cpu()\n        y0 = x.cpu()\n" + "".join(pairs) + f"        print(x{count}.item())\n"
+
+
 SMALL = {
     "scalers": lambda: "".join(f"s{n} = GradScaler()\n" for n in range(500)),
     "calls that double": lambda: _doubling(30),
@@ -83,6 +88,7 @@ SMALL = {
     "functions that call each other": lambda: _mutual(40),
     "names of names": lambda: _names_of_names(7),
     "a name that is turned again and again": lambda: _turned_again(40),
+    "values of pairs of values": lambda: _pairs(25),
     "nested calls": lambda: "x = " + "f(" * 150 + "GradScaler()" + ")" * 150 + "\n",
 }
 BIG = {

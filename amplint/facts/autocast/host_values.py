@@ -14,18 +14,25 @@ _MOVES = frozenset({"to", "cuda"})
 _DEVICE = re.compile(r"dev|cuda|gpu|rank", re.IGNORECASE)
 
 
+# How many expressions one question may look at; beyond that it is not known to be on the host.
+_MOST = 200
+
+
 class HostValues:
     """What is on the host in one training loop."""
 
     def __init__(self, loop: For | While) -> None:
+        self._left = 0
         self._assigned = [node for s in loop.body for node in walk(s) if isinstance(node, Assign)]
 
     def holds(self, expr: Expr, at: Node) -> bool:
         """Whether all that an expression is computed from is on the host at a node of the loop."""
+        self._left = _MOST
         return self._is_here(expr, at, frozenset())
 
     def _is_here(self, expr: Expr, at: Node, seen: frozenset[str]) -> bool:
-        if _calls_one_of(expr, _MOVES):
+        self._left -= 1
+        if self._left < 0 or _calls_one_of(expr, _MOVES):
             return False
         if _is_fetched(expr):
             return True
