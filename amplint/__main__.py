@@ -1,8 +1,6 @@
 """`python -m amplint` is `amplint`."""
 
-import sys
-
-from amplint.cli.main import main
+from amplint.cli.main import enter
 
 if __name__ == "__main__":
-    sys.exit(main())
+    enter()

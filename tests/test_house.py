@@ -81,6 +81,35 @@ def test_crashes_are_caught_in_few_places(path: Path) -> None:
     assert len(list(_broad_excepts(path))) <= allowed
 
 
+# Loading a data class of the standard library writes code, twenty times as long as loading a Struct takes.
+STRUCT_ROOMS = {
+    "model",
+    "flow",
+    "facts",
+    "engine",
+    "rewrite",
+    "rules",
+    "knowledge",
+    "config",
+    "report",
+    "source",
+    "syntax",
+}
+# It has to know them to keep LibCST from writing so much.
+KNOWS_DATA_CLASSES = {"syntax/lean.py"}
+
+
+@modules
+def test_what_a_check_loads_has_no_data_classes_that_write_code(path: Path) -> None:
+    if _room(path) not in STRUCT_ROOMS or path.relative_to(PACKAGE).as_posix() in KNOWS_DATA_CLASSES:
+        return
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            assert all(alias.name != "dataclasses" for alias in node.names), f"line {node.lineno}"
+        if isinstance(node, ast.ImportFrom):
+            assert node.module != "dataclasses", f"line {node.lineno}: derive from amplint.model.data instead"
+
+
 @modules
 def test_no_unfinished_business(path: Path) -> None:
     text = path.read_text("utf-8")

@@ -88,7 +88,7 @@ def test_entry_points(built: Path, wheel_names: list[str]) -> None:
     with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
         name = next(name for name in wheel_names if name.endswith("entry_points.txt"))
         text = archive.read(name).decode()
-    assert "amplint = amplint.cli.main:main" in text
+    assert "amplint = amplint.cli.main:enter" in text
     assert "AMP = amplint.adapters.flake8:Plugin" in text
 
 

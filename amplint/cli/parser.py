@@ -15,6 +15,10 @@ from amplint.config.usage import UsageError, did_you_mean
 _ALWAYS = ("-h", "--help", "-V", "--version")
 
 
+def _wide(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, width=1000)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are the user's, in one line, and whose flags are written out.
 
@@ -23,6 +27,13 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{"allow_abbrev": False, **options})
+        # Only a person's help is as wide as the terminal; asking how wide that is loads modules for every argument.
+        self.formatter_class = _wide
+
+    def format_help(self) -> str:
+        """The help, as wide as the terminal."""
+        self.formatter_class = argparse.HelpFormatter
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""

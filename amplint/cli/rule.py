@@ -6,7 +6,7 @@ from typing import Any
 
 from amplint.cli.main import CLEAN
 from amplint.config.usage import UsageError, did_you_mean
-from amplint.rules.catalogue import Entry, catalogue
+from amplint.rules.catalogue import Entry, catalogue, entry, rule_names
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -39,14 +39,14 @@ def _wanted(name: str | None, is_all: bool) -> list[Entry]:
     if is_all:
         return list(catalogue())
     assert name is not None
-    found = [rule for rule in catalogue() if name.upper() == rule.code or name.lower() == rule.name]
-    begun = [rule.code for rule in catalogue() if rule.code.startswith(name.upper())]
+    begun = [code for code in rule_names() if code.startswith(name.upper())]
     if len(begun) > 1:
         raise UsageError(f"{name!r} begins the codes of several rules: {', '.join(begun)}")
+    found = [code for code, own in rule_names().items() if name.upper() == code or name.lower() == own]
     if not found:
-        known = [word for rule in catalogue() for word in (rule.code, rule.name)]
+        known = [word for pair in rule_names().items() for word in pair]
         raise UsageError(f"unknown rule {name!r}{did_you_mean(name, known)}")
-    return found
+    return [entry(code) for code in found]
 
 
 def text(rule: Entry) -> str:

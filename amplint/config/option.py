@@ -1,6 +1,5 @@
 """What an option is and how one is declared; knows no option by name."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -26,20 +25,31 @@ class Group(StrEnum):
     RUN = "Configuration and run"
 
 
-@dataclass(frozen=True, slots=True)
 class Option:
-    """One option: key in a configuration file, flags on the command line, where either exists."""
+    """One option: key in a configuration file, flags on the command line, where either exists.
 
-    name: str
-    kind: Kind
-    group: Group
-    help: str
-    default: Any
-    flags: tuple[str, ...]
-    is_key: bool
-    choices: tuple[str, ...]
-    metavar: str
-    example: str
+    Stands in the body of a class, under its name; flags follow the help text.
+    """
+
+    name = ""
+
+    def __init__(
+        self,
+        kind: Kind,
+        group: Group,
+        text: str,
+        *flags: str,
+        default: Any = None,
+        is_key: bool = True,
+        choices: tuple[str, ...] = (),
+        metavar: str = "",
+        example: str = "",
+    ) -> None:
+        self.kind, self.group, self.help, self.flags = kind, group, text, flags
+        self.default, self.is_key, self.choices, self.metavar, self.example = default, is_key, choices, metavar, example
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
 
     @property
     def key(self) -> str:
@@ -47,20 +57,9 @@ class Option:
         return self.name.replace("_", "-")
 
 
-def option(
-    kind: Kind,
-    group: Group,
-    text: str,
-    *flags: str,
-    default: Any = None,
-    is_key: bool = True,
-    choices: tuple[str, ...] = (),
-    metavar: str = "",
-    example: str = "",
-) -> Any:
-    """A dataclass field that carries an option; flags follow the help text."""
-    details = (kind, group, text, flags, is_key, choices, metavar, example)
-    return field(default=default, metadata={"option": details})
+def option(*described: Any, **more: Any) -> Any:
+    """An option in the place of its value, whose type the class that holds it states."""
+    return Option(*described, **more)
 
 
 def switch(group: Group, text: str, *flags: str, is_key: bool = True, default: bool = False, example: str = "") -> Any:

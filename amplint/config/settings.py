@@ -3,8 +3,8 @@
 Knows no file and no command line.
 """
 
-from dataclasses import dataclass, fields
 from functools import cache
+from typing import Any
 
 from amplint.config.option import Group, Kind, Option, list_of, option, switch
 
@@ -19,9 +19,8 @@ FORMATS = ("text", "concise", "json", "json-lines", "sarif", "github", "gitlab",
 _SELECTORS = "SELECTORS"
 
 
-@dataclass(frozen=True)
 class Settings:
-    """All options with their values; field names are the keys with underscores."""
+    """All options with their values; their names are the keys with underscores. Nothing changes them."""
 
     select: tuple[str, ...] | None = list_of(
         Group.RULES,
@@ -257,12 +256,12 @@ class Settings:
     no_cache: bool = switch(Group.RUN, "Neither read nor write the cache.", "--no-cache", is_key=False)
     timing: bool = switch(Group.RUN, "Say on standard error where the time went.", "--timing", is_key=False)
 
+    def __init__(self, **given: Any) -> None:
+        values = {option.name: option.default for option in options()}
+        vars(self).update(values | given)
+
 
 @cache
 def options() -> tuple[Option, ...]:
     """All options in the order in which help and documentation show them."""
-    found: list[Option] = []
-    for entry in fields(Settings):
-        kind, group, text, flags, is_key, choices, metavar, example = entry.metadata["option"]
-        found.append(Option(entry.name, kind, group, text, entry.default, flags, is_key, choices, metavar, example))
-    return tuple(found)
+    return tuple(value for value in vars(Settings).values() if isinstance(value, Option))

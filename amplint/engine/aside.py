@@ -1,11 +1,10 @@
 """LibCST in a process of its own, which loads it while the first process checks; knows nothing of what is read.
 
-Loading LibCST takes a third of the time that checking one file takes, and only files with findings need it.
+Loading LibCST takes half as long as checking one file, and only files with findings need it.
 """
 
 import importlib
 import os
-import pickle
 import signal
 from contextlib import suppress
 from types import TracebackType
@@ -24,10 +23,12 @@ class Aside:
         self._child = 0
         self._requests: BinaryIO | None = None
         self._answers: BinaryIO | None = None
+        self._is_tried = False
         self._is_gone = False
 
     def start(self) -> None:
         """Start the process where there is a processor for it."""
+        self._is_tried = True
         if not hasattr(os, "fork") or processors() < 2:
             return
         importlib.import_module("amplint.syntax.parse")  # both processes need it
@@ -54,7 +55,11 @@ class Aside:
 
     def lowered(self, text: str) -> "Module | None":
         """LibCST's tree of a text, None where it takes it for no program."""
+        if not self._is_tried:
+            self.start()
         if self._requests is not None and self._answers is not None and not self._is_gone:
+            import pickle
+
             try:
                 pickle.dump(text, self._requests)
                 self._requests.flush()
@@ -82,7 +87,11 @@ class Aside:
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _lowered("")
+    import pickle
+
+    from amplint.syntax.lean import load_lean
+
+    load_lean()
     while True:
         try:
             text = pickle.load(requests)

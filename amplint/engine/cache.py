@@ -6,7 +6,6 @@ Bytes are compared by size and time first; a time so near to the run's that a se
 nothing.
 """
 
-import hashlib
 import json
 import os
 import sys
@@ -20,19 +19,13 @@ from msgspec import Struct, field
 
 from amplint import __version__
 from amplint.config.disk import read_plain
+from amplint.engine.digest import digest
 from amplint.source.discover import CACHE_FOLDER
 from amplint.source.prefilter import may_concern
 
 _KEPT_RUNS = 16
 # Coarser than the clock of any file system in use.
 _RACY_SECONDS = 2.0
-
-
-def digest(data: bytes | str) -> str:
-    """A name for bytes or a text; names of files may hold what is no text."""
-    if isinstance(data, str):
-        data = data.encode("utf-8", "surrogateescape")
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 class Stamp(NamedTuple):

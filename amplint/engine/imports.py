@@ -1,8 +1,8 @@
 """The modules that a program's text says it imports, found without parsing; resolves nothing."""
 
 import re
-from hashlib import blake2b
 
+from amplint.engine.digest import digest
 from amplint.model.data import Value
 
 _IMPORT = re.compile(
@@ -37,7 +37,7 @@ def imports_in(program: str) -> list[Imported]:
 
 def imports_digest(program: str) -> str:
     """A name for what a program's text says it imports."""
-    return blake2b(repr(imports_in(program)).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return digest(repr(imports_in(program)))
 
 
 def absolute(imported: Imported, dotted_name: str, is_package: bool) -> str:

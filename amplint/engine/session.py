@@ -77,6 +77,7 @@ class Session:
         shelf: Shelf | None = None,
         unsaved: Mapping[Path, bytes] | None = None,
     ) -> None:
+        setup.learn(registered.rule for registered in all_rules())
         self._setup = setup
         self._project = project
         self._shelf = shelf or Shelf()

@@ -4,6 +4,7 @@ Reads configuration and dependency lists, checks nothing.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from amplint.source.discover import Limits
 
 if TYPE_CHECKING:
     from amplint.facts.gather import CheckSettings, TargetTorch
-
+    from amplint.rules.rule import Rule
 
 _FIX_LISTS = ("fixable", "unfixable", "extend_safe_fixes", "extend_unsafe_fixes")
 
@@ -35,6 +36,10 @@ class Setup:
     def settings(self, folder: Path) -> Resolved:
         """The settings of a folder."""
         return self.resolver.for_folder(folder)
+
+    def learn(self, rules: Iterable["Rule"]) -> None:
+        """Take the rules from somebody who loaded them; otherwise their files are read."""
+        self._rule_names = [RuleName(rule.code, rule.name, rule.is_default, rule.is_preview) for rule in rules]
 
     def rule_names(self) -> list[RuleName]:
         """All rules, for selection."""

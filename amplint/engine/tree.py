@@ -21,7 +21,7 @@ from amplint.engine.setup import Setup
 from amplint.model.finding import Finding, Problem
 from amplint.report.report import Report
 from amplint.source.discover import FoundFile, discover
-from amplint.source.prefilter import may_concern
+from amplint.source.prefilter import is_likely_wrong, may_concern
 from amplint.source.text import Source, SourceError, read_bytes
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def run(paths: Sequence[str], resolver: Resolver, cwd: Path, wanted: Wanted) -> 
     if new or (readings and wanted.fixes):
         with Processes(wanted.jobs, len(readings) if wanted.fixes else len(new)) as processes, Aside() as aside:
             if processes.count == 1 and wanted.jobs != 1 and wanted.lowered is None:
-                aside.start()
+                if any(is_likely_wrong(reading.raw) for reading in new):
+                    aside.start()
                 wanted = replace(wanted, again=aside.lowered)
             project = _project(files, paths, readings, cwd)
             outcomes = _checked(setup, project, readings, known, wanted, memory, processes)

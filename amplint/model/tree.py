@@ -5,14 +5,13 @@ Nodes compare by identity and are never changed after they are built. They are n
 are not frozen, because that doubles the cost of building the hundreds of thousands that a large tree needs.
 """
 
-from dataclasses import dataclass, field
-
+from amplint.model.node import fields, kept, node
 from amplint.model.span import Span
 
 ConstantValue = str | bytes | int | float | complex | bool | None
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Node:
     """Anything with a place in the program.
 
@@ -21,33 +20,37 @@ class Node:
 
     span: Span
     # What `children` and `own_nodes` said; both are asked a hundred times for each node.
-    kept_children: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
-    kept_own: "tuple[Node, ...] | None" = field(default=None, init=False, repr=False)
+    kept_children: "tuple[Node, ...] | None" = kept()
+    kept_own: "tuple[Node, ...] | None" = kept()
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in fields(type(self)))
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 # --- expressions
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Name(Node):
     id: str
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Constant(Node):
     """A literal; `...` is the value Ellipsis. Adjacent string literals are one constant."""
 
     value: object
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Attribute(Node):
     value: "Expr"
     attr: str
     attr_span: Span
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Argument(Node):
     """One argument in source order: star is '', '*' or '**'; name is set for a keyword argument."""
 
@@ -56,13 +59,13 @@ class Argument(Node):
     star: str
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Call(Node):
     func: "Expr"
     args: tuple[Argument, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Subscript(Node):
     """value[index]; several indices make the index a Tuple."""
 
@@ -70,19 +73,19 @@ class Subscript(Node):
     index: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Slice(Node):
     lower: "Expr | None"
     upper: "Expr | None"
     step: "Expr | None"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Starred(Node):
     value: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Unary(Node):
     """op is 'not', '-', '+' or '~'."""
 
@@ -90,7 +93,7 @@ class Unary(Node):
     operand: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Binary(Node):
     """op as it is written: '+', '//', '@', and so on."""
 
@@ -99,7 +102,7 @@ class Binary(Node):
     right: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class BoolOp(Node):
     """`a and b and c` is one node with three values; op is 'and' or 'or'."""
 
@@ -107,7 +110,7 @@ class BoolOp(Node):
     values: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Compare(Node):
     """ops as they are written: '==', 'is not', 'not in', and so on."""
 
@@ -116,29 +119,29 @@ class Compare(Node):
     comparators: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class IfExp(Node):
     test: "Expr"
     body: "Expr"
     orelse: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Tuple(Node):
     elts: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class List(Node):
     elts: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Set(Node):
     elts: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Dict(Node):
     """A key of None stands for `**value`."""
 
@@ -146,7 +149,7 @@ class Dict(Node):
     values: tuple["Expr", ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Parameter(Node):
     """kind is 'positional-only', 'positional', 'keyword', '*' or '**'."""
 
@@ -156,13 +159,13 @@ class Parameter(Node):
     default: "Expr | None"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Lambda(Node):
     parameters: tuple[Parameter, ...]
     body: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Generator(Node):
     """One `for target in iter if …` of a comprehension; spans from the target to the last condition."""
 
@@ -172,7 +175,7 @@ class Generator(Node):
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Comprehension(Node):
     """kind is 'list', 'set', 'dict' or 'generator'; value is set for 'dict' only."""
 
@@ -182,24 +185,24 @@ class Comprehension(Node):
     generators: tuple[Generator, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Await(Node):
     value: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Yield(Node):
     value: "Expr | None"
     is_from: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class NamedExpr(Node):
     target: Name
     value: "Expr"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class JoinedString(Node):
     """An f-string or t-string: the expressions in it, in order."""
 
@@ -234,25 +237,25 @@ Expr = (
 # --- statements
 
 
-@dataclass(slots=True, eq=False)
+@node
 class ExprStmt(Node):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Assign(Node):
     targets: tuple[Expr, ...]
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class AnnAssign(Node):
     target: Expr
     annotation: Expr
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@node
 class AugAssign(Node):
     """op without its equals sign: '+', '/', and so on."""
 
@@ -261,54 +264,54 @@ class AugAssign(Node):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Return(Node):
     value: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Raise(Node):
     exc: Expr | None
     cause: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Assert(Node):
     test: Expr
     msg: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Delete(Node):
     targets: tuple[Expr, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Pass(Node):
     pass
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Break(Node):
     pass
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Continue(Node):
     pass
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Global(Node):
     names: tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Nonlocal(Node):
     names: tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Alias(Node):
     """`name as asname`; name is dotted in an `import` statement and '*' in a star import."""
 
@@ -316,12 +319,12 @@ class Alias(Node):
     asname: str | None
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Import(Node):
     names: tuple[Alias, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class ImportFrom(Node):
     """module is '' for `from . import x`; level counts the leading dots."""
 
@@ -330,7 +333,7 @@ class ImportFrom(Node):
     names: tuple[Alias, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class If(Node):
     """An `elif` is an If that stands alone in orelse and whose span starts at its `elif`."""
 
@@ -339,7 +342,7 @@ class If(Node):
     orelse: "Block"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class For(Node):
     target: Expr
     iter: Expr
@@ -348,27 +351,27 @@ class For(Node):
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class While(Node):
     test: Expr
     body: "Block"
     orelse: "Block"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class WithItem(Node):
     context: Expr
     target: Expr | None
 
 
-@dataclass(slots=True, eq=False)
+@node
 class With(Node):
     items: tuple[WithItem, ...]
     body: "Block"
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class ExceptHandler(Node):
     """type is None for a bare `except:`."""
 
@@ -377,7 +380,7 @@ class ExceptHandler(Node):
     body: "Block"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Try(Node):
     body: "Block"
     handlers: tuple[ExceptHandler, ...]
@@ -386,7 +389,7 @@ class Try(Node):
     is_star: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Pattern(Node):
     """What matters of a match pattern: the names that it binds, the values that it compares, whether it always fits."""
 
@@ -395,20 +398,20 @@ class Pattern(Node):
     is_irrefutable: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class MatchCase(Node):
     pattern: Pattern
     guard: Expr | None
     body: "Block"
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Match(Node):
     subject: Expr
     cases: tuple[MatchCase, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class FunctionDef(Node):
     """The span starts at `def` or `async`; decorators stand before it."""
 
@@ -421,7 +424,7 @@ class FunctionDef(Node):
     is_async: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class ClassDef(Node):
     """Base classes and keywords are arguments in source order."""
 
@@ -432,7 +435,7 @@ class ClassDef(Node):
     decorators: tuple[Expr, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class TypeAlias(Node):
     name: Name
     value: Expr
@@ -467,7 +470,7 @@ Stmt = (
 Block = tuple[Stmt, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Comment(Node):
     """A comment with its '#'; is_own_line says that nothing but white space stands before it."""
 
@@ -475,7 +478,7 @@ class Comment(Node):
     is_own_line: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Module(Node):
     """A whole program. Comments are in source order."""
 

@@ -1,8 +1,8 @@
 """Walks over the nodes of a program, and small questions about one of them."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 
+from amplint.model.node import fields
 from amplint.model.tree import (
     Attribute,
     ClassDef,
@@ -34,7 +34,7 @@ class _Fields(dict[type, tuple[str, ...]]):
             leaves.add("name")
         if kind in (Global, Nonlocal):
             leaves.add("names")
-        self[kind] = found = tuple(item.name for item in fields(kind) if item.init and item.name not in leaves)
+        self[kind] = found = tuple(name for name in fields(kind) if name not in leaves)
         return found
 
 

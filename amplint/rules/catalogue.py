@@ -4,6 +4,7 @@ Importing every rule with the facts behind it takes longer than a command that e
 """
 
 import ast
+import os
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -27,12 +28,21 @@ class Entry(NamedTuple):
 
 
 @cache
+def rule_names() -> dict[str, str]:
+    """The names of all rules by their codes, in order, from the names of their files."""
+    stems = sorted(name[:-3] for name in os.listdir(_FOLDER) if name.endswith(".py") and name[3:4].isdigit())
+    return {stem[:6].upper(): stem[7:].replace("_", "-") for stem in stems}
+
+
 def catalogue() -> tuple[Entry, ...]:
     """All rules, ordered by code. Raises ValueError for a rule's file that does not state its metadata plainly."""
-    return tuple(_entry(path) for path in sorted(_FOLDER.glob("amp[0-9]*.py")))
+    return tuple(map(entry, rule_names()))
 
 
-def _entry(path: Path) -> Entry:
+@cache
+def entry(code: str) -> Entry:
+    """The rule of a code."""
+    path = _FOLDER / f"{code}_{rule_names()[code]}.py".lower().replace("-", "_")
     text = path.read_text("utf-8")
     # What follows the metadata, the rule itself, is most of the file, and says nothing about it.
     end = text.find("\n)\n", text.find(_BEGIN))

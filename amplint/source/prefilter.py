@@ -35,6 +35,11 @@ def may_concern(raw: bytes) -> bool:
     return _TORCH in raw and any(word in raw for word in _WORDS)
 
 
+def is_likely_wrong(raw: bytes) -> bool:
+    """Whether something is likely to be found: in seven of eight files with these words; in one of 25 of the others."""
+    return b"cuda.amp" in raw or b".scale(" in raw
+
+
 def may_matter(raw: bytes) -> bool:
     """Whether a file that a checked one imports could do something that matters to a scaler: an event, a checkpoint."""
     return any(word in raw for word in _EVENTS)

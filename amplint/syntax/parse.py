@@ -6,10 +6,10 @@ have the last word: they read what Python rejects, and every statement with a fi
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from amplint.model import tree
+from amplint.model.node import fields
 from amplint.model.span import Span
 from amplint.model.walks import children, walk
 from amplint.syntax.depth import is_too_deep
@@ -124,11 +124,6 @@ def _first_line(statement: tree.Stmt) -> int:
     return min([statement.span.line, *(decorator.span.line for decorator in decorators)])
 
 
-@cache
-def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(item.name for item in fields(kind) if item.init)
-
-
 def _is_same(one: object, other: object, shift: int) -> bool:
     """Whether two values of trees are the same, where the other stands so many lines higher."""
     if type(one) is not type(other):
@@ -136,8 +131,7 @@ def _is_same(one: object, other: object, shift: int) -> bool:
     if isinstance(one, Span) and isinstance(other, Span):
         return one == (other.line + shift, other.column, other.end_line + shift, other.end_column)
     if isinstance(one, tree.Node):
-        names = _fields(type(one))  # type: ignore[arg-type]  # classes are hashable
-        return all(_is_same(getattr(one, name), getattr(other, name), shift) for name in names)
+        return all(_is_same(getattr(one, name), getattr(other, name), shift) for name in fields(type(one)))
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(_is_same, one, other, [shift] * len(one)))
     return one == other
