@@ -3,18 +3,7 @@
 Data only; signatures and deprecations of the AMP functions themselves are in `torch_api.py`.
 """
 
-from amplint.knowledge.training_names import CLIPS, SCALERS
-
-# Classes that keep the protocol; how they are made and saved is known of those in `training_names` alone.
-SCALER_CLASSES = SCALERS | {
-    "torch.npu.amp.GradScaler",
-    "torch.xpu.amp.GradScaler",
-    "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
-    "fairscale.optim.grad_scaler.ShardedGradScaler",
-    "fairscale.optim.grad_scaler.GradScaler",
-    "torch_npu.npu.amp.GradScaler",
-    "torch_xla.amp.GradScaler",
-}
+from amplint.knowledge.training_names import CLIPS
 
 # What a scaler answers without another state of its round.
 QUIET_METHODS = frozenset(
@@ -29,30 +18,7 @@ QUIET_METHODS = frozenset(
 # Where a scaler keeps the stage of each optimizer.
 RECORD = "_per_optimizer_states"
 
-# Position of `enabled` among the positional arguments: behind `device` where the class takes one.
-ENABLED_AT = {
-    "torch.cuda.amp.GradScaler": 4,
-    "torch.cuda.amp.grad_scaler.GradScaler": 4,
-    "torch.cpu.amp.GradScaler": 4,
-    "torch.cpu.amp.grad_scaler.GradScaler": 4,
-}
-ENABLED_AT_DEFAULT = 5
-
 OTHER_FRAMEWORKS = ("paddle.", "mxnet.", "tensorflow.", "keras.", "mindspore.", "jittor.", "apex.")
-
-# Optimizer classes outside torch.optim that behave as torch's own do.
-OPTIMIZER_MODULES = ("torch.optim.", "apex.optimizers.", "bitsandbytes.optim.", "timm.optim.", "torch_optimizer.")
-OPTIMIZER_CLASSES = frozenset(
-    {
-        "transformers.AdamW",
-        "transformers.Adafactor",
-        "transformers.optimization.AdamW",
-        "transformers.optimization.Adafactor",
-        "torch.distributed.optim.ZeroRedundancyOptimizer",
-        "lion_pytorch.Lion",
-    }
-)
-NOT_OPTIMIZERS = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.", "timm.scheduler.")
 
 # Clips in place. The position of the parameters is 0 in all of them.
 CLIP_FUNCTIONS = CLIPS | {

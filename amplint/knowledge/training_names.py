@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 IsName = Callable[[str], bool]
 
-SCALERS = frozenset(
+# device comes first in these, init_scale in the others
+DEVICE_FIRST_SCALERS = frozenset({"torch.GradScaler", "torch.amp.GradScaler", "torch.amp.grad_scaler.GradScaler"})
+SCALERS = DEVICE_FIRST_SCALERS | frozenset(
     {
-        "torch.GradScaler",
-        "torch.amp.GradScaler",
-        "torch.amp.grad_scaler.GradScaler",
         "torch.cuda.amp.GradScaler",
         "torch.cuda.amp.grad_scaler.GradScaler",
         "torch.cpu.amp.GradScaler",
@@ -20,6 +19,18 @@ SHARDED_SCALERS = frozenset(
         "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler",
         "fairscale.optim.grad_scaler.ShardedGradScaler",
         "fairscale.optim.ShardedGradScaler",
+    }
+)
+# Subclasses and copies for other devices and libraries, which keep the same protocol and the same state.
+SCALER_CLASSES = (
+    SCALERS
+    | SHARDED_SCALERS
+    | {
+        "torch.npu.amp.GradScaler",
+        "torch.xpu.amp.GradScaler",
+        "fairscale.optim.grad_scaler.GradScaler",
+        "torch_npu.npu.amp.GradScaler",
+        "torch_xla.amp.GradScaler",
     }
 )
 # device_type comes first in these, enabled in the others
@@ -57,21 +68,37 @@ LIGHTNING_MODULES = frozenset(
         "pytorch_lightning.core.lightning.LightningModule",
     }
 )
-_OPTIMIZER_PACKAGES = ("torch.optim.", "transformers.", "torch_optimizer.", "timm.optim.", "bitsandbytes.optim.")
-_OPTIMIZER_ENDINGS = ("adam", "adamw", "sgd", "lamb", "lion", "adafactor", "adagrad", "rmsprop", "radam", "optimizer")
+# Optimizers outside torch.optim that behave as torch's own do.
+_OPTIMIZER_PACKAGES = (
+    *("torch.optim.", "apex.optimizers.", "bitsandbytes.optim.", "timm.optim."),
+    *("torch_optimizer.", "pytorch_optimizer.", "prodigyopt.", "dadaptation.", "schedulefree."),
+)
+_OPTIMIZERS = frozenset(
+    {
+        "transformers.AdamW",
+        "transformers.Adafactor",
+        "transformers.optimization.AdamW",
+        "transformers.optimization.Adafactor",
+        "torch.distributed.optim.ZeroRedundancyOptimizer",
+        "lion_pytorch.Lion",
+    }
+)
+_NO_OPTIMIZERS = ("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")
 
 
 def is_scaler(name: str) -> bool:
     """Whether calling this makes a gradient scaler."""
-    return name in SCALERS or name in SHARDED_SCALERS
+    return name in SCALER_CLASSES
+
+
+def enabled_at(name: str) -> int | None:
+    """The position of `enabled` among the positional arguments of a scaler, None where versions or classes differ."""
+    return 5 if name in DEVICE_FIRST_SCALERS else 4 if name in SCALERS else None
 
 
 def is_optimizer(name: str) -> bool:
-    """Whether calling this makes an optimizer."""
-    if ".lr_scheduler." in name:
-        return False
-    last = name.rpartition(".")[2].lower()
-    return name.startswith(_OPTIMIZER_PACKAGES) and last.endswith(_OPTIMIZER_ENDINGS)
+    """Whether calling this makes an optimizer of torch, or of a library like it."""
+    return name in _OPTIMIZERS or (name.startswith(_OPTIMIZER_PACKAGES) and not name.startswith(_NO_OPTIMIZERS))
 
 
 def is_scheduler(name: str) -> bool:

@@ -103,7 +103,7 @@ class Pairing:
         index, constructors = self._facts.index, self._facts.constructors
         found: dict[Call, str] = {}
         for call in index.calls:
-            if any(map(self._is_scaler, constructors.names(call))):
+            if constructors.may_make(call, self._is_scaler):
                 outer = [node for node in index.ancestors(call) if isinstance(node, FunctionDef | ClassDef)]
                 found[call] = outer[-1].name if outer else ""
         return found

@@ -2,16 +2,13 @@
 
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.values import Origin
-from amplint.knowledge import training_names as known
+from amplint.knowledge.training_names import enabled_at
 from amplint.model.tree import Constant
 
 
 def switch_of(made: Construction) -> Origin | None:
     """The expression that enables a scaler, None where nothing does."""
-    place = (
-        5 if made.name in ("torch.amp.GradScaler", "torch.GradScaler") else 4 if made.name in known.SCALERS else None
-    )
-    argument = made.argument("enabled", place)
+    argument = made.argument("enabled", enabled_at(made.name))
     return Origin(made.home(argument), argument.value) if argument is not None else None
 
 

@@ -13,7 +13,7 @@ from amplint.facts.program.escapes import keeps
 from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee
-from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.knowledge.training_names import SCALER_CLASSES
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Raise
 from amplint.model.walks import last_name, own_nodes, walk
 

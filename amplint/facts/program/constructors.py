@@ -70,6 +70,13 @@ class Constructors:
             self._made[call] = tuple(self._of(call))
         return self._made[call]
 
+    def may_make(self, value: Node | None, is_wanted: Callable[[str], bool]) -> bool:
+        """Whether a value is a call, and something that it may make has a wanted name."""
+        if not isinstance(value, Call):
+            return False
+        names = self._facts.names.meaning(value.func).names
+        return any(map(is_wanted, names)) or any(is_wanted(made.name) for made in self.of(value))
+
     def always(self, call: Call, is_wanted: Callable[[str], bool]) -> bool:
         """Whether every alternative of the callee is known and makes something wanted."""
         if self._facts.names.canonical(call.func) is not None:

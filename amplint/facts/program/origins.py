@@ -12,7 +12,7 @@ from amplint.facts.program.callers import bind, calls_of
 from amplint.facts.program.classes import assigned, class_of_self, method
 from amplint.facts.program.records import element, field_values, made_by_factory
 from amplint.flow.graph import Frame
-from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.knowledge.training_names import SCALER_CLASSES
 from amplint.model.data import Value
 from amplint.model.tree import (
     Alias,

@@ -11,7 +11,7 @@ from amplint.facts.program.classes import class_of_self
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.terms import Term
 from amplint.knowledge.training_names import is_scaler
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node
+from amplint.model.tree import Attribute, ClassDef, Expr, FunctionDef, Name, Node
 from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _makers(home: "Facts", name: Name) -> list[Node]:
     """The functions that a name is local to, where all that it can be is a scaler made there."""
     bindings = home.names.lookup(name.id, name)
     values = [binding.value for binding in bindings if isinstance(binding.scope, FunctionDef)]
-    is_made = all(isinstance(value, Call) and any(map(is_scaler, home.constructors.names(value))) for value in values)
+    is_made = all(home.constructors.may_make(value, is_scaler) for value in values)
     return [binding.scope for binding in bindings] if is_made and len(values) == len(bindings) else []
 
 

@@ -6,10 +6,10 @@ Knows local names alone: an optimizer that leaves its function, on whatever way,
 from collections.abc import Iterator
 
 from amplint.facts.protocol.readings import Reading
-from amplint.facts.protocol.roles import is_optimizer_name
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
+from amplint.knowledge.training_names import is_optimizer
 from amplint.model.tree import Argument, Attribute, Call, Name, Node
 from amplint.model.walks import last_name, walk
 
@@ -46,7 +46,7 @@ def _is_kept_in(reading: Reading, place: Term) -> bool:
             return False
     bindings = home.names.bindings(function).get(name, ())
     value = bindings[0].value if len(bindings) == 1 else None
-    if not isinstance(value, Call) or not any(map(is_optimizer_name, home.names.meaning(value.func).names)):
+    if not isinstance(value, Call) or not any(map(is_optimizer, home.names.meaning(value.func).names)):
         return False
     uses = [node for node in walk(function) if isinstance(node, Name) and node.id == name]
     return all(_is_kept(home.index.parents, node) for node in uses)

@@ -15,7 +15,7 @@ from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Error
-from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name, Node
+from amplint.model.tree import Attribute, ExceptHandler, Expr, If, Name, Node
 from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
@@ -109,11 +109,9 @@ def _is_own(reading: Reading, scaler: Term) -> bool:
     match reading.root.klass, scaler:
         case (home, klass), ("attr", ("name", "self", 0), str(name)):
             return any(
-                known.is_scaler(called)
+                owner.constructors.may_make(part, known.is_scaler)
                 for owner, given in home.values.attribute(klass, str(name))
                 for part in _parts(owner, given.value)
-                if isinstance(part, Call)
-                for called in owner.constructors.names(part)
             )
         case _:
             return False

@@ -9,7 +9,7 @@ from amplint.facts.program.classes import assigned
 from amplint.facts.protocol.roles import Roles
 from amplint.flow.terms import Term
 from amplint.knowledge.training_names import is_scaler
-from amplint.model.tree import Attribute, Call, Expr, FunctionDef, Lambda
+from amplint.model.tree import Attribute, Call, FunctionDef, Lambda
 from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
@@ -36,15 +36,11 @@ def _is_idle(roles: Roles, place: Term) -> bool:
     made = list(assigned(home, klass, name)) if klass is not None else []
     return (
         bool(made)
-        and all(_is_scaler(*each) for each in made)
+        and all(home.constructors.may_make(value, is_scaler) for home, value in made)
         and all(
             home.index.is_target(use) or _is_quiet(home, use) for use in home.index.each(Attribute) if use.attr == name
         )
     )
-
-
-def _is_scaler(home: "Facts", value: Expr | None) -> bool:
-    return isinstance(value, Call) and any(map(is_scaler, home.constructors.names(value)))
 
 
 def _is_quiet(home: "Facts", use: Attribute) -> bool:

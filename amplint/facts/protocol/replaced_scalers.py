@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.spelling import spelled
-from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.knowledge.training_names import is_scaler
 from amplint.model.tree import Assign, Attribute, Call, ClassDef, FunctionDef, Module, Name, With
 from amplint.model.walks import own_nodes
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def replaced(facts: "Facts") -> Iterator[tuple[Call, Call]]:
     """The constructor calls that do so, each with the one whose scaler it replaces."""
-    for call in facts.index.calls:
+    for call in (call for call in facts.index.calls if facts.constructors.may_make(call, is_scaler)):
         method = facts.index.function(call)
-        if not isinstance(method, FunctionDef) or method.name == "__init__" or not _makes_scaler(facts, call):
+        if not isinstance(method, FunctionDef) or method.name == "__init__":
             continue
         klass, statement = facts.index.parents.get(method), facts.index.parents.get(call)
         if not isinstance(klass, ClassDef) or not isinstance(statement, Assign) or not _is_plain(facts, statement):
@@ -31,10 +31,6 @@ def replaced(facts: "Facts") -> Iterator[tuple[Call, Call]]:
                     yield call, first
             case _:
                 pass
-
-
-def _makes_scaler(facts: "Facts", call: Call) -> bool:
-    return bool(facts.names.meaning(call.func).names & SCALER_CLASSES)
 
 
 def _is_plain(facts: "Facts", statement: Assign) -> bool:
@@ -58,6 +54,8 @@ def _scales_once(facts: "Facts", method: FunctionDef, scaler: Attribute) -> bool
 def _made_before(facts: "Facts", klass: ClassDef, attribute: str, method: FunctionDef) -> Call | None:
     """Where another method of the class makes the scaler of the same attribute."""
     for value in facts.attributes(klass).get(attribute, ()):
-        if isinstance(value, Call) and _makes_scaler(facts, value) and facts.index.function(value) is not method:
+        if not isinstance(value, Call) or facts.index.function(value) is method:
+            continue
+        if facts.constructors.may_make(value, is_scaler):
             return value
     return None

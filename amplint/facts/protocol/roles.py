@@ -13,15 +13,8 @@ from amplint.facts.program.origins import Origin
 from amplint.facts.protocol.scene import Scene, is_known_place, owner_of
 from amplint.flow.graph import Edge, StepKind
 from amplint.flow.terms import OPAQUE, Term
-from amplint.knowledge.training_api import (
-    ENABLED_AT,
-    ENABLED_AT_DEFAULT,
-    NOT_OPTIMIZERS,
-    OPTIMIZER_CLASSES,
-    OPTIMIZER_MODULES,
-    OTHER_FRAMEWORKS,
-    SCALER_CLASSES,
-)
+from amplint.knowledge.training_api import OTHER_FRAMEWORKS
+from amplint.knowledge.training_names import SCALER_CLASSES, enabled_at, is_optimizer
 from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node
 from amplint.model.walks import is_none, walk
@@ -151,10 +144,11 @@ class Roles(Struct):
         call = origin.expr
         assert isinstance(call, Call)
         names = origin.facts.names.meaning(call.func).names
-        position = min((ENABLED_AT.get(name, ENABLED_AT_DEFAULT) for name in names), default=ENABLED_AT_DEFAULT)
+        positions = {enabled_at(name) for name in names}
+        position = positions.pop() if len(positions) == 1 else None
         positional = [argument.value for argument in call.args if not argument.star and argument.name is None]
         given: Expr | None = next((a.value for a in call.args if a.name == "enabled"), None)
-        if given is None and len(positional) > position:
+        if given is None and position is not None and len(positional) > position:
             given = positional[position]
         if given is None:
             return None
@@ -197,7 +191,7 @@ class Roles(Struct):
 
     def _is_optimizer(self, expr: Expr, frame: int) -> bool:
         return any(
-            is_optimizer_name(name) or _is_optimizer_class(origin, name)
+            is_optimizer(name) or _is_optimizer_class(origin, name)
             for origin in self.scene.origins(expr, frame)
             for name in called_names(origin)
         )
@@ -233,13 +227,6 @@ def called_names(origin: Origin) -> frozenset[str]:
     return origin.facts.names.meaning(origin.expr.func).names if isinstance(origin.expr, Call) else frozenset()
 
 
-def is_optimizer_name(name: str) -> bool:
-    """Whether a dotted name is that of an optimizer class of torch or of a library like it."""
-    if name in OPTIMIZER_CLASSES:
-        return True
-    return name.startswith(OPTIMIZER_MODULES) and not name.startswith(NOT_OPTIMIZERS)
-
-
 def _agreed(switches: list[Term | None]) -> Term | None:
     first = switches[0]
     return first if all(switch == first for switch in switches) else OPAQUE
@@ -270,7 +257,7 @@ def _is_optimizer_class(origin: Origin, name: str) -> bool:
     target = origin.facts.definition(name)
     if target is None or not isinstance(target[1], ClassDef):
         return False
-    return any(is_optimizer_name(base) for base in base_names(target[0], target[1]))
+    return any(is_optimizer(base) for base in base_names(target[0], target[1]))
 
 
 def scaler_test(roles: Roles, test: Node | None, frame: int) -> tuple[Term, bool] | None:

@@ -13,10 +13,9 @@ from amplint.facts.program.callers import all_importers, calls_of
 from amplint.facts.program.origins import Origins
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.guards import loop_around, ways_up
-from amplint.facts.protocol.roles import is_optimizer_name
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
-from amplint.knowledge.training_api import SCALER_CLASSES
+from amplint.knowledge.training_names import is_optimizer, is_scaler
 from amplint.model.data import Entity
 from amplint.model.tree import (
     Assign,
@@ -69,9 +68,9 @@ class ScalerCreations:
 
     def _creations(self) -> Iterator[Creation]:
         for call in self._facts.index.calls:
-            is_scaler = bool(self._facts.names.meaning(call.func).names & SCALER_CLASSES)
+            makes_scaler = self._facts.constructors.may_make(call, is_scaler)
             loops = self._facts.index.loops(call)
-            if not (is_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
+            if not (makes_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
                 continue
             if loops:
                 if not _makes_optimizer(self._facts, loops[0]) and not _trains_epochs(loops[0]):
@@ -102,8 +101,8 @@ class ScalerCreations:
     def _is_repeated(self, call: Call, step: Step) -> bool:
         """Whether a function of this module makes a scaler at a step wherever it is called."""
         function = self._facts.index.function(call) if call in self._facts.index.parents else None
-        is_scaler = function is not None and bool(self._facts.names.meaning(call.func).names & SCALER_CLASSES)
-        is_new = is_scaler and step.frame > 0 and not self._is_once(call)
+        makes_scaler = function is not None and self._facts.constructors.may_make(call, is_scaler)
+        is_new = makes_scaler and step.frame > 0 and not self._is_once(call)
         return is_new and isinstance(function, FunctionDef) and not _makes_optimizer(self._facts, function)
 
     def _makes_wrapper(self, call: Call) -> bool:
@@ -115,8 +114,8 @@ class ScalerCreations:
         owner, klass = target
         if not isinstance(klass, ClassDef) or _makes_optimizer(owner, klass):
             return False
-        values = [value for found in owner.attributes(klass).values() for value in found if isinstance(value, Call)]
-        return any(owner.names.meaning(value.func).names & SCALER_CLASSES for value in values)
+        values = (value for found in owner.attributes(klass).values() for value in found)
+        return any(owner.constructors.may_make(value, is_scaler) for value in values)
 
     def _is_once(self, call: Call) -> bool:
         """Behind a test that there is none yet, switched off, or as a default of something that exists."""
@@ -201,7 +200,7 @@ def _inside(loop: For | While | None) -> set[Node]:
 def _makes_optimizer(facts: "Facts", where: Node) -> bool:
     """Whether a stretch makes an optimizer, itself or by a function in sight that does nothing else with it."""
     calls = [node for node in walk(where) if isinstance(node, Call)]
-    if any(is_optimizer_name(name) for call in calls for name in facts.names.meaning(call.func).names):
+    if any(is_optimizer(name) for call in calls for name in facts.names.meaning(call.func).names):
         return True
     return any(isinstance(facts.index.parents.get(call), Assign) and _gives_optimizer(facts, call) for call in calls)
 
@@ -215,7 +214,7 @@ def _gives_optimizer(facts: "Facts", call: Call) -> bool:
     nodes = list(own_nodes(function))
     makes = (node for node in nodes if isinstance(node, Call))
     return any(isinstance(node, Return) for node in nodes) and any(
-        is_optimizer_name(name) for node in makes for name in owner.names.meaning(node.func).names
+        is_optimizer(name) for node in makes for name in owner.names.meaning(node.func).names
     )
 
 

@@ -136,14 +136,8 @@ class Checkpoints:
         training = self._facts.training
         if training.scalers and any("step" in training.uses[handle] for handle in training.scalers):
             return not self._is_disabled
-        return (
-            any(
-                known.is_scaler(made.name)
-                for call in self._facts.index.calls
-                for made in self._facts.constructors.of(call)
-            )
-            and not self._is_disabled
-        )
+        made = (self._facts.constructors.may_make(call, known.is_scaler) for call in self._facts.index.calls)
+        return any(made) and not self._is_disabled
 
     @property
     def _is_disabled(self) -> bool:

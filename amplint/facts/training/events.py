@@ -14,7 +14,7 @@ from amplint.facts.program.constants import is_false_for_good
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.reach import reached
 from amplint.knowledge import training_names as known
-from amplint.knowledge.training_api import ENABLED_AT, ENABLED_AT_DEFAULT, OTHER_FRAMEWORKS
+from amplint.knowledge.training_api import OTHER_FRAMEWORKS
 from amplint.model.data import Value
 from amplint.model.tree import Attribute, Call, Expr, Name, Node
 from amplint.model.walks import walk
@@ -115,7 +115,7 @@ class Training:
 
     def is_switched_off(self, made: Construction) -> bool:
         """Whether a scaler is made with a switch that is False for good."""
-        switch = made.argument("enabled", ENABLED_AT.get(made.name, ENABLED_AT_DEFAULT))
+        switch = made.argument("enabled", known.enabled_at(made.name))
         return switch is not None and is_false_for_good(made.home(switch), switch.value)
 
     def _is_foreign(self, methods: dict[str, list[Call]]) -> bool:

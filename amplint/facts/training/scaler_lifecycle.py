@@ -106,9 +106,7 @@ class ScalerLifecycle:
 
     def _replaced(self) -> Iterator[LostState]:
         for node in self._facts.index.each(Assign):
-            if not isinstance(node.value, Call) or len(node.targets) != 1:
-                continue
-            if not any(known.is_scaler(name) for name in self._facts.constructors.names(node.value)):
+            if len(node.targets) != 1 or not self._facts.constructors.may_make(node.value, known.is_scaler):
                 continue
             handle = self._facts.training.handle(node.targets[0])
             load = self._load_before(node, handle) if handle is not None else None

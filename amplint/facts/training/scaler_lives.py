@@ -28,7 +28,7 @@ class ScalerLives:
     @cached_property
     def _made(self) -> list[Call]:
         index, constructors = self._facts.index, self._facts.constructors
-        return [call for call in index.calls if any(map(known.is_scaler, constructors.names(call)))]
+        return [call for call in index.calls if constructors.may_make(call, known.is_scaler)]
 
     def _is_thrown_away(self, call: Call, place: Node) -> bool:
         """Whether a scaler is a local of a loop's turn, or of a function that a loop calls, and is not there any more.
