@@ -62,7 +62,7 @@ class CheckedFile(Value, dict=True):
     @cached_property
     def page(self) -> Page:
         """The text with its tree, for rendering."""
-        return Page(self.source.program, self.facts.module)
+        return Page(self.source.program, self.facts.module, self.facts.index.parents)
 
     @cached_property
     def compiles(self) -> bool:

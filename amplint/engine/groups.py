@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from amplint.engine.outcome import Candidate, Outcome, Reading
-from amplint.engine.session import Project, Session
-from amplint.engine.setup import Setup
+from amplint.engine.session import Session
 
 
-def groups(
-    setup: Setup, project: Project, readings: Sequence[Reading], outcomes: Sequence[Outcome]
-) -> list[list[Candidate]]:
-    """The files in groups: two are in one where one imports the other, or was reported in while it was checked."""
+def groups(session: Session, readings: Sequence[Reading], outcomes: Sequence[Outcome]) -> list[list[Candidate]]:
+    """The files in groups: two are in one where one imports the other, or was reported in while it was checked.
+
+    The session is done with afterwards.
+    """
     by_path = {reading.file.path: reading for reading in readings}
     by_shown = {reading.file.display: reading.file.path for reading in readings}
     leader = {path: path for path in by_path}
@@ -26,11 +26,11 @@ def groups(
         first, second = sorted((find(one), find(other)))
         leader[second] = first
 
-    linker = Session(setup, project).linker
     for path in by_path:
-        for importer in linker.importer_paths(path):
+        for importer in session.linker.importer_paths(path):
             if importer in by_path:
                 join(path, importer)
+    session.close()
     for outcome in outcomes:
         for finding in outcome.findings:
             if finding.path in by_shown:

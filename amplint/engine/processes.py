@@ -1,7 +1,9 @@
 """Whether work is spread over processes, and how; knows nothing of the work."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +20,16 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
+def give_back() -> None:
+    """Hand freed memory to the system where the C library would keep it, as that of GNU does; others need no word."""
+    import ctypes
+
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 class Processes:
-    """A pool for a number of files, or no pool where they are too few. Forked, so that nothing is imported twice."""
+    """Processes for a number of files, or none where they are too few. Forked, so that nothing is imported twice."""
 
     def __init__(self, wanted: int | None, files: int) -> None:
         available = wanted or processors()
@@ -28,46 +38,60 @@ class Processes:
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> "Processes":
-        if self.count > 1:
-            # Loaded before forking: every process then has the parser, and the code that the work needs.
-            from concurrent.futures import ProcessPoolExecutor
-            from multiprocessing import get_context
-
-            context = get_context("fork" if os.name == "posix" else "spawn")
-            self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_die_silently)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is None:
-            return
-        if kind is not None:
+        if self._pool is not None and kind is not None:
             from multiprocessing import active_children
 
             for child in active_children():
                 child.terminate()
-        self._pool.shutdown(wait=kind is None, cancel_futures=True)
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def each(self, task: str, setup: Any, project: Any, parts: Sequence[Any], wanted: Any) -> list[Any]:
-        """What a function of the work module gives for each part, joined in the order of the parts."""
-        from amplint.engine import work
+    def each(self, task: str, parts: Sequence[Any], *shared: Any) -> list[Any]:
+        """What a function of the work module gives for what all parts share and each part, joined in their order.
 
-        function = getattr(work, task)
-        if self._pool is not None and len(parts) > 1:
+        New processes do it: they take over what they share as it is, and the memory of those that worked before is full
+        of holes, which they do not give back.
+        """
+        from amplint.engine import work  # before forking: every process then has the code that it needs
+
+        function = partial(getattr(work, task), *shared)
+        if self.count > 1 and len(parts) > 1:
             from concurrent.futures.process import BrokenProcessPool
 
             try:
-                results = [self._pool.submit(function, setup, project, part, wanted) for part in parts]
-                return [item for result in results for item in result.result()]
+                return self._spread(function, parts)
             except BrokenProcessPool:  # a process was killed, say for its memory; alone the work may still fit
-                self._pool = None
-        return [item for part in parts for item in function(setup, project, part, wanted)]
+                self.count = 1
+        return [item for part in parts for item in function(part)]
+
+    def _spread(self, function: Callable[[Any], list[Any]], parts: Sequence[Any]) -> list[Any]:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        context = get_context("fork" if os.name == "posix" else "spawn")
+        self._pool = ProcessPoolExecutor(self.count, context, initializer=_begin, initargs=(function,))
+        results = [self._pool.submit(_do, part) for part in parts]
+        found = [item for result in results for item in result.result()]
+        self._pool.shutdown()
+        return found
 
 
-def _die_silently() -> None:
+# What this process was started for: every part is done by it.
+_functions: list[Callable[[Any], list[Any]]] = []
+
+
+def _begin(function: Callable[[Any], list[Any]]) -> None:
     """Let an interrupt end this process at once; what there is to say about it, the first process says."""
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+    _functions[:] = [function]
+
+
+def _do(part: Any) -> list[Any]:
+    return _functions[0](part)

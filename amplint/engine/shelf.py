@@ -57,20 +57,24 @@ class Shelf:
     those that were parsed. again is what has LibCST read a text.
     """
 
-    def __init__(self, modules: dict[str, Module] | None = None, again: Lowered = lowered_by_libcst) -> None:
+    def __init__(self, modules: dict[str, Module] | None = None, again: Lowered | None = None) -> None:
         self.folders = Folders()
         self.importers: dict[Path, dict[Path, list[Path]]] = {}
         # With the hash of the text that says so.
         self.places: dict[Path, tuple[int, Place]] = {}
         self._modules = {} if modules is None else modules
-        self._again = again
+        self._again = again or lowered_by_libcst
         self.size = 0
 
     def emptied(self) -> "Shelf":
         """What is known of folders and importers, without the programs."""
         other = Shelf(again=self._again)
-        other.folders, other.importers, other.places = self.folders, self.importers, self.places
+        other.know(self)
         return other
+
+    def know(self, other: "Shelf") -> None:
+        """Take over what another one knows of folders and importers."""
+        self.folders, self.importers, self.places = other.folders, other.importers, other.places
 
     def lowered(self, program: str) -> Module:
         """The lowered program. Raises what `parse` raises."""

@@ -16,7 +16,7 @@ from amplint.config.load import Resolver
 from amplint.engine.aside import Aside
 from amplint.engine.outcome import Candidate, Outcome, Reading, Wanted
 from amplint.engine.places import Folders
-from amplint.engine.processes import Processes
+from amplint.engine.processes import Processes, give_back
 from amplint.engine.setup import Setup
 from amplint.model.finding import Finding, Problem
 from amplint.report.report import Report
@@ -113,9 +113,8 @@ def _checked(
 ) -> list[Outcome]:
     """An outcome for each reading, in their order: those that are known, the others by checking; then fixes."""
     new = [reading for reading in readings if reading.file.path not in known]
-    found = (
-        processes.each("work", setup, project, _chunks(project, new, processes.count, setup.cwd), wanted) if new else []
-    )
+    chunks = _chunks(project, new, processes.count, setup.cwd) if new else []
+    found = processes.each("work", chunks, setup, project, wanted)
     if memory is not None:
         memory.remember(found)
     by_path = {**known, **{outcome.path: outcome for outcome in found}}
@@ -133,15 +132,19 @@ def _fixed(
 ) -> list[Outcome]:
     """The outcomes after fixing the groups of files in which there is something to fix."""
     from amplint.engine.groups import groups
+    from amplint.engine.session import Session
+    from amplint.engine.shelf import Shelf
 
     fixable = {finding.path for outcome in outcomes for finding in outcome.edits}
+    shelf = Shelf(again=wanted.again)
     chosen = [
         group
-        for group in groups(setup, project, readings, outcomes)
+        for group in groups(Session(setup, project, shelf), readings, outcomes)
         if any(candidate.outcome.shown in fixable for candidate in group)
     ]
+    give_back()
     parts = _parts(chosen, processes.count)
-    again = {outcome.path: outcome for outcome in processes.each("fix", setup, project, parts, wanted)}
+    again = {outcome.path: outcome for outcome in processes.each("fix", parts, setup, project, wanted, shelf)}
     return [again.get(outcome.path, outcome) for outcome in outcomes]
 
 

@@ -11,6 +11,7 @@ from amplint.engine.checked import CheckedFile, FixPolicy
 from amplint.engine.fix_run import fix_run
 from amplint.engine.imports import imports_digest
 from amplint.engine.outcome import Candidate, Outcome, Reading, Wanted
+from amplint.engine.processes import give_back
 from amplint.engine.session import Checked, Project, Session
 from amplint.engine.setup import Setup
 from amplint.engine.shelf import Shelf
@@ -27,7 +28,7 @@ _ENOUGH = 300_000
 _MOST = 1_100_000
 
 
-def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wanted) -> list[Outcome]:
+def work(setup: Setup, project: Project, wanted: Wanted, readings: Sequence[Reading]) -> list[Outcome]:
     """An outcome for each file, in their order."""
     desk = _Desk(setup, project, wanted)
     outcomes = [_outcome(desk.session_for(reading.file.path), reading) for reading in readings]
@@ -40,17 +41,20 @@ def work(setup: Setup, project: Project, readings: Sequence[Reading], wanted: Wa
 class _Desk:
     """The session of a process, exchanged where it holds more than the files to come are likely to need."""
 
-    def __init__(self, setup: Setup, project: Project, wanted: Wanted) -> None:
+    def __init__(self, setup: Setup, project: Project, wanted: Wanted, known: Shelf | None = None) -> None:
         self._setup, self._project, self._wanted = setup, project, wanted
-        again = {} if wanted.again is None else {"again": wanted.again}
-        self._shelf = Shelf(wanted.lowered, **again)
+        self._shelf = Shelf(wanted.lowered, wanted.again)
+        if known is not None:
+            self._shelf.know(known)
         self._root: Path | None = None
         self.session = self._open()
 
-    def session_for(self, path: Path) -> Session:
-        """The session in which a file is to be looked at."""
+    def session_for(self, path: Path, characters: int = 0) -> Session:
+        """The session in which a file is to be looked at, with others of so many characters in all."""
         root = self.session.linker.root(path)
-        if self._shelf.size > (_ENOUGH if root != self._root else _MOST):
+        held = self._shelf.size
+        is_outweighed = characters > held and characters + held > 2 * _ENOUGH
+        if held > (_ENOUGH if root != self._root else _MOST) or is_outweighed:
             # Files of other projects need nothing of these, and a run over large trees would hold them all.
             self._shelf = self._shelf.emptied()
             self.exchange()
@@ -61,6 +65,7 @@ class _Desk:
         """Begin anew, with what was parsed and counted so far."""
         seconds = self.session.seconds
         self.session.close()
+        give_back()
         self.session = self._open()
         self.session.seconds.update(seconds)
 
@@ -129,9 +134,15 @@ def _with_edits(outcome: Outcome, session: Session, checked: Checked) -> Iterato
         yield finding
 
 
-def fix(setup: Setup, project: Project, groups: Sequence[Sequence[Candidate]], wanted: Wanted) -> list[Outcome]:
-    """An outcome for each file of some groups that fixing what can be fixed changed, or might have."""
-    desk = _Desk(setup, project, wanted)
+def fix(
+    setup: Setup, project: Project, wanted: Wanted, known: Shelf, groups: Sequence[Sequence[Candidate]]
+) -> list[Outcome]:
+    """An outcome for each file of some groups that fixing what can be fixed changed, or might have.
+
+    known says where files are and who imports whom.
+    """
+    give_back()  # what earlier groups left
+    desk = _Desk(setup, project, wanted, known)
     outcomes = [outcome for group in groups for outcome in _group(desk, group, wanted)]
     desk.session.close()
     return outcomes
@@ -140,7 +151,7 @@ def fix(setup: Setup, project: Project, groups: Sequence[Sequence[Candidate]], w
 def _group(desk: _Desk, group: Sequence[Candidate], wanted: Wanted) -> list[Outcome]:
     """The outcomes of a group that is fixed together. Where that fails, nothing in it is changed."""
     outcomes: list[Outcome] = []
-    session = desk.session_for(group[0].reading.file.path)
+    session = desk.session_for(group[0].reading.file.path, sum(candidate.reading.size for candidate in group))
 
     def fill() -> None:
         # Who imports whom is asked while everything is as it is on disk, for other groups will go by the answer.

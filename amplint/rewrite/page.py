@@ -4,7 +4,7 @@ Knows nothing of repairs, and never looks inside an expression's text.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -33,11 +33,15 @@ class Suite(Value):
 
 
 class Page:
-    """The program text with its tree. Offsets count code points from the start of the program."""
+    """The program text with its tree. Offsets count code points from the start of the program.
 
-    def __init__(self, program: str, module: Module) -> None:
+    parents are those of the tree's nodes, where somebody has them already.
+    """
+
+    def __init__(self, program: str, module: Module, parents: Mapping[Node, Node] | None = None) -> None:
         self.program = program
         self.module = module
+        self._given_parents = parents
         self.lines = program.split("\n")
         starts = [0]
         for line in self.lines:
@@ -152,15 +156,25 @@ class Page:
     # --- tree
 
     @cached_property
-    def _parents(self) -> dict[Node, Node]:
-        return {child: node for node in walk(self.module) for child in children(node)}
+    def _parents(self) -> Mapping[Node, Node]:
+        return self._given_parents or {child: node for node in walk(self.module) for child in children(node)}
 
     @cached_property
-    def _by_span(self) -> dict[Span, list[Node]]:
-        found: dict[Span, list[Node]] = {}
+    def _by_span(self) -> dict[Span, Node | list[Node]]:
+        found: dict[Span, Node | list[Node]] = {}
         for node in walk(self.module):
-            found.setdefault(node.span, []).append(node)
+            # Most stand alone, and a list for each of them would take as much room as the node.
+            known = found.setdefault(node.span, node)
+            if isinstance(known, list):
+                known.append(node)
+            elif known is not node:
+                found[node.span] = [known, node]
         return found
+
+    def _at(self, span: Span) -> Sequence[Node]:
+        """The nodes that stand exactly there, outer ones first."""
+        found = self._by_span.get(span, ())
+        return (found,) if isinstance(found, Node) else found
 
     @cached_property
     def joined_strings(self) -> tuple[JoinedString, ...]:
@@ -184,7 +198,7 @@ class Page:
 
     def find(self, span: Span, kind: type[NodeT]) -> NodeT | None:
         """The outermost node of a kind that has exactly this span."""
-        return next((node for node in self._by_span.get(span, ()) if isinstance(node, kind)), None)
+        return next((node for node in self._at(span) if isinstance(node, kind)), None)
 
     def call(self, span: Span) -> Call:
         """The call that has this span."""
@@ -195,7 +209,7 @@ class Page:
 
     def argument(self, span: Span) -> tuple[Call, int]:
         """The call and the index of its argument that has this span, or whose value has it."""
-        for node in self._by_span.get(span, ()):
+        for node in self._at(span):
             parent = node if isinstance(node, Argument) else self.parent(node)
             if isinstance(parent, Argument):
                 call = self.parent(parent)
@@ -205,11 +219,11 @@ class Page:
 
     def find_statement(self, span: Span) -> Stmt | None:
         """The statement that has exactly this span."""
-        return next((node for node in self._by_span.get(span, ()) if isinstance(node, Stmt)), None)
+        return next((node for node in self._at(span) if isinstance(node, Stmt)), None)
 
     def find_expression(self, span: Span) -> Expr | None:
         """The outermost expression that has exactly this span."""
-        return next((node for node in self._by_span.get(span, ()) if isinstance(node, Expr)), None)
+        return next((node for node in self._at(span) if isinstance(node, Expr)), None)
 
     def statement(self, span: Span) -> Stmt:
         """The statement that has this span."""
