@@ -232,8 +232,8 @@ class Events(Struct, dict=True):
         elif isinstance(call.func, Attribute) and (first is None or is_gradient_argument(first)):
             yield Happening(None, loss=call.func.value)
         elif isinstance(call.func, Attribute) and first is not None and self._is_scaled(first.value, frame):
-            # A gradient given by hand takes the place of the loss.
-            yield Happening(None, loss=first.value)
+            # A gradient given by hand takes the place of the loss: what lies beyond it had a backward of its own.
+            yield Happening(None, None, self.owners.of_scalers, first.value)
         else:
             yield Happening(EventKind.FORGET)
 

@@ -14,6 +14,7 @@ from amplint.knowledge.protocol import EventKind, Gradients
 from amplint.knowledge.state import Event
 from amplint.model.tree import Expr
 
+Owned = tuple[Term, ...] | None
 OF_A_SCALER = frozenset({EventKind.CREATE, EventKind.SCALE, EventKind.UPDATE, EventKind.SET_SCALE})
 
 
@@ -32,7 +33,7 @@ class Meaning:
         """The events of a happening."""
         if happening.kind is None:
             assert happening.loss is not None
-            event = self._backward(happening.loss, step, here)
+            event = self._backward(happening.loss, happening.optimizers, step, here)
             is_scaled = event.kind is EventKind.SCALED_BACKWARD
             return (*self._strangers(step, here), event) if is_scaled else (event,)
         key = id(happening), step
@@ -58,16 +59,16 @@ class Meaning:
             if optimizer.gradients is Gradients.PLAIN and isinstance(site, Step) and site.frame != step.frame:
                 yield Event(EventKind.FORGET, step, None, (key,))
 
-    def _backward(self, loss: Expr, step: Step, here: Standing) -> Event:
+    def _backward(self, loss: Expr, optimizers: Owned, step: Step, here: Standing) -> Event:
         key = step, self.losses.scalers(loss, step.frame, here)
         if key not in self._backwards:
-            self._backwards[key] = self._backward_of(key[1], loss, step)
+            self._backwards[key] = self._backward_of(key[1], loss, optimizers, step)
         return self._backwards[key]
 
-    def _backward_of(self, scalers: Scalers, loss: Expr, step: Step) -> Event:
+    def _backward_of(self, scalers: Scalers, loss: Expr, optimizers: Owned, step: Step) -> Event:
         is_certain = self.sole is not None
         if len(scalers) == 1:
-            return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), None, is_certain)
+            return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), optimizers, is_certain)
         if scalers or not self.losses.is_plain(loss, step.frame):
             return Event(EventKind.FORGET, step, None, self.optimizers)
         return Event(EventKind.PLAIN_BACKWARD, step, None, None, is_certain)

@@ -14,7 +14,7 @@ from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.model.tree import Attribute, Name, Node
-from amplint.model.walks import walk
+from amplint.model.walks import last_name, walk
 
 
 class Owners(Struct, dict=True):
@@ -82,6 +82,16 @@ class Owners(Struct, dict=True):
             for place in places
             if place in stepping or not any(modules[other] in (frozenset(), modules[place]) for other in stepping)
         ]
+
+    @cached_property
+    def of_scalers(self) -> tuple[Term, ...] | None:
+        """The optimizers that some scaler steps or unscales; None where there is none."""
+        found = (
+            self.scene.place(call.args[0].value, step.frame)
+            for step, call in self.scene.calls
+            if last_name(call.func) in ("step", "unscale_") and call.args
+        )
+        return tuple(dict.fromkeys(place for place in found if place in self.roles.optimizers)) or None
 
     @cached_property
     def _steps(self) -> dict[Term, list[Step]]:
