@@ -18,7 +18,8 @@ is small, so this rule is opt-in.
 
 At the scheduler's step; the optimizer step beside it is a note. Silent for schedulers that are stepped once an epoch,
 for a step with an argument (a metric or an epoch), for `ReduceLROnPlateau`, where a comparison of the scale before and
-after guards the step, and where the scaler is switched off for good.
+after guards the step, where it is left out when the norm of the gradients is not finite, and where the scaler is
+switched off for good.
 
 ## Example
 

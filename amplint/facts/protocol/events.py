@@ -127,6 +127,9 @@ class Events(Struct, dict=True):
                     yield Happening(EventKind.CREATE, place)
                 elif place in self.roles.optimizers:
                     yield Happening(EventKind.ZERO, None, (place,))
+                # A new object has optimizers of its own: what its predecessor of an earlier turn left is not theirs.
+                held = (each for each in self.roles.optimizers if each != place and is_known_place(place))
+                yield from (Happening(EventKind.FORGET, None, (each,)) for each in held if is_part(place, each))
 
     def _record_read(self, value: Node | None, frame: int) -> Iterator[Happening]:
         """Who reads the stage that a scaler keeps of an optimizer knows on which paths it was unscaled."""

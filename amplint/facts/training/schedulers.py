@@ -11,6 +11,7 @@ from amplint.facts.program.branches import are_exclusive, sides
 from amplint.facts.program.constants import is_false_for_good
 from amplint.facts.training.events import Event, EventKind
 from amplint.knowledge import training_names as known
+from amplint.knowledge.training_api import CLIP_NAMES
 from amplint.model.data import Value
 from amplint.model.tree import Attribute, Call, Continue, For, FunctionDef, If, Name, Node, Raise, Return, Stmt, While
 from amplint.model.walks import last_name, walk
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _NAMED_SCHEDULER = re.compile(r"sched", re.IGNORECASE)
 _SKIP_TESTS = frozenset({"get_scale", "_scale", "optimizer_step_was_skipped", "found_inf", "_found_inf_per_device"})
+_FINITE_TESTS = frozenset({"isfinite", "isnan", "isinf"})
 
 
 class BlindStep(Value):
@@ -109,8 +111,11 @@ class Schedulers:
             statement = holder if isinstance(holder, If | For | While) and not isinstance(holder, For | While) else None
 
     def _mentions_skip(self, test: Node) -> bool:
-        nodes = self._facts.values.closure(test)
-        return any(isinstance(node, Attribute) and node.attr in _SKIP_TESTS for _, node in nodes)
+        """Whether a test asks what became of the scale, or whether the norm of the gradients is finite."""
+        nodes = [node for _, node in self._facts.values.closure(test)]
+        called = {last_name(node.func) for node in nodes if isinstance(node, Call)}
+        asks_for_the_norm = not called.isdisjoint(_FINITE_TESTS) and not called.isdisjoint(CLIP_NAMES)
+        return asks_for_the_norm or any(isinstance(node, Attribute) and node.attr in _SKIP_TESTS for node in nodes)
 
 
 def is_over_optimizers(event: Event) -> bool:
