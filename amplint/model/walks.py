@@ -8,12 +8,16 @@ from amplint.model.tree import (
     ClassDef,
     Constant,
     Dict,
+    Expr,
     FunctionDef,
     Global,
     Lambda,
+    List,
     Name,
     Node,
     Nonlocal,
+    Starred,
+    Tuple,
     TypeAlias,
 )
 
@@ -114,6 +118,22 @@ def root_of(node: Node) -> Name | None:
     while isinstance(node, Attribute):
         node = node.value
     return node if isinstance(node, Name) else None
+
+
+def element(display: Node | None, key: object) -> Expr | None:
+    """What a tuple or list holds at a place counted from 0, or a dictionary under a key; None where that is not known.
+
+    A `**` in a dictionary is taken to hold other keys.
+    """
+    match display:
+        case Tuple() | List() if isinstance(key, int) and 0 <= key < len(display.elts):
+            is_certain = not any(isinstance(each, Starred) for each in display.elts[: key + 1])
+            return display.elts[key] if is_certain else None
+        case Dict():
+            pairs = zip(display.keys[::-1], display.values[::-1], strict=True)
+            return next((value for each, value in pairs if isinstance(each, Constant) and each.value == key), None)
+        case _:
+            return None
 
 
 def is_none(node: Node | None) -> bool:

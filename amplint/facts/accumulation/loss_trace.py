@@ -39,7 +39,7 @@ from amplint.model.tree import (
     Tuple,
     Unary,
 )
-from amplint.model.walks import last_name, walk
+from amplint.model.walks import element, last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -154,8 +154,9 @@ class LossTrace(LossParts, kw_only=True):
         number = next((n for n, part in enumerate(target.elts) if self._is_at(part, place, frame)), None)
         if number is None or any(isinstance(part, Starred) for part in target.elts):
             return
-        if isinstance(value, Tuple | List) and number < len(value.elts):
-            self._follow(value.elts[number], frame, later)
+        given = element(value, number) if isinstance(value, Tuple | List) else None
+        if given is not None:
+            self._follow(given, frame, later)
             return
         for call in [value] if isinstance(value, Call) else self._calls_given(value, frame):
             self._returned(call, frame, later, number)

@@ -18,11 +18,10 @@ from amplint.model.tree import (
     IfExp,
     List,
     Name,
-    Starred,
     Subscript,
     Tuple,
 )
-from amplint.model.walks import last_name, own_nodes
+from amplint.model.walks import element, last_name, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -38,14 +37,10 @@ def parts_of(home: "Facts", value: Expr, part: Part, depth: int = 3) -> Iterator
         case IfExp() if depth:
             yield from parts_of(home, value.body, part, depth - 1)
             yield from parts_of(home, value.orelse, part, depth - 1)
-        case Tuple() | List() if isinstance(part, int):
-            before = value.elts[: part + 1]
-            if part < len(value.elts) and not any(isinstance(element, Starred) for element in before):
-                yield value.elts[part]
-        case Dict():
-            for key, element in zip(value.keys, value.values, strict=True):
-                if isinstance(key, Constant) and key.value == part:
-                    yield element
+        case Tuple() | List() | Dict():
+            found = element(value, part)
+            if found is not None:
+                yield found
         case Call() if isinstance(part, str):
             yield from _fields(home, value, part)
         case Name() if depth:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callers import bind, calls_of
 from amplint.facts.program.classes import assigned, class_of_self, method
-from amplint.facts.program.records import element, field_values, made_by_factory
+from amplint.facts.program.records import field_values, made_by_factory
 from amplint.flow.graph import Frame
 from amplint.knowledge.training_names import SCALER_CLASSES
 from amplint.model.data import Value
@@ -33,7 +33,7 @@ from amplint.model.tree import (
     Return,
     Subscript,
 )
-from amplint.model.walks import children
+from amplint.model.walks import children, element
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -189,7 +189,7 @@ class Origins:
 
     def _item(self, facts: "Facts", expr: Subscript, where: Activation, depth: int) -> Iterator[Origin]:
         for container in self.of(facts, expr.value, where, depth):
-            found = element(container.expr, expr.index)
+            found = element(container.expr, expr.index.value) if isinstance(expr.index, Constant) else None
             if found is None:
                 self.is_complete = False
                 yield Origin(container.facts, container.expr)

@@ -1,4 +1,4 @@
-"""What is inside the things that expressions make: elements of displays, fields that a record's constructor is given.
+"""What is inside the things that expressions make: fields that a record's constructor is given.
 
 Knows records by their annotated fields and the lack of a constructor of their own.
 """
@@ -12,33 +12,15 @@ from amplint.model.tree import (
     Argument,
     Call,
     ClassDef,
-    Constant,
-    Dict,
     Expr,
     FunctionDef,
     Lambda,
-    List,
     Name,
-    Node,
-    Tuple,
 )
 from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
-
-
-def element(container: Node, index: Expr) -> Expr | None:
-    """The element of a display at a constant index or key."""
-    if not isinstance(index, Constant):
-        return None
-    if isinstance(container, Dict):
-        for key, value in zip(container.keys, container.values, strict=True):
-            if isinstance(key, Constant) and key.value == index.value:
-                return value
-    if isinstance(container, Tuple | List) and isinstance(index.value, int) and index.value < len(container.elts):
-        return container.elts[index.value]
-    return None
 
 
 def fields(klass: ClassDef) -> list[str]:

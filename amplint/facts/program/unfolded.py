@@ -32,7 +32,7 @@ from amplint.model.tree import (
     Tuple,
     While,
 )
-from amplint.model.walks import last_name
+from amplint.model.walks import element, last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -202,8 +202,8 @@ class Unfolding(Entity):
         match value:
             case _ if part is None:
                 return self.of(value)
-            case Tuple() if part < len(value.elts):
-                return self.of(value.elts[part])
+            case Tuple() if (found := element(value, part)) is not None:
+                return self.of(found)
             case IfExp():
                 return ("if", self.of(value.test), self._element(value.body, part), self._element(value.orelse, part))
             case Call():

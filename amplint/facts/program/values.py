@@ -30,7 +30,7 @@ from amplint.model.tree import (
     Return,
     Tuple,
 )
-from amplint.model.walks import dotted, own_nodes, walk
+from amplint.model.walks import dotted, element, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -130,7 +130,7 @@ class Values:
         if part is None:
             has_tuple = any(isinstance(value, Tuple) for value in values)
             return None if has_tuple or not values else [(facts, value) for value in values]
-        parts = [v.elts[part] for v in values if isinstance(v, Tuple) and len(v.elts) > part]
+        parts = [found for value in values if isinstance(value, Tuple) and (found := element(value, part)) is not None]
         return [(facts, each) for each in parts] if parts and len(parts) == len(values) else None
 
     def _origins(self, expr: Node, depth: int, search: _Search) -> Iterator[Origin]:

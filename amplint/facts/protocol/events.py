@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from amplint.facts.program.escapes import TOUCHING, is_harmless, is_touching
 from amplint.facts.protocol.bound import is_bound_to
@@ -20,15 +19,16 @@ from amplint.facts.protocol.call_shapes import (
     takes_another,
 )
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
+from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.owners import Owners, is_part
 from amplint.facts.protocol.roles import Roles, called_names
 from amplint.facts.protocol.scene import Scene, is_known_place
+from amplint.facts.protocol.sharing import Sharing
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS, RECORD
 from amplint.knowledge.training_names import FSDP
-from amplint.model.data import Value
 from amplint.model.tree import (
     Attribute,
     Call,
@@ -43,24 +43,6 @@ from amplint.model.tree import (
 from amplint.model.walks import is_none, last_name
 
 
-class Happening(Value):
-    """One event of a step. loss: the expression that runs backward, where that is what happens.
-
-    optimizers of None: nobody can tell whose gradients. kind is None for a backward whose loss decides.
-    """
-
-    kind: EventKind | None
-    scaler: Term | None = None
-    optimizers: tuple[Term, ...] | None = None
-    loss: Expr | None = None
-    handling: Handling | None = None
-
-    def without_scaler(self) -> "Happening":
-        """What the call does where its scaler is disabled."""
-        kind = EventKind.DIRECT_STEP if self.kind is EventKind.STEP else EventKind.SCALE
-        return replace(self, kind=kind, scaler=None)
-
-
 class Events(Struct, dict=True):
     """The events of a scene's steps."""
 
@@ -71,8 +53,13 @@ class Events(Struct, dict=True):
     def of(self, step: Step) -> tuple[Happening, ...]:
         """What a step does, in order."""
         if step not in self._found:
-            self._found[step] = tuple(self._events(step))
+            self._found[step] = tuple(self.sharing.spread(self._events(step)))
         return self._found[step]
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """Which objects may be one under two names."""
+        return Sharing(self.roles)
 
     @cached_property
     def owners(self) -> Owners:
@@ -149,6 +136,9 @@ class Events(Struct, dict=True):
         elif isinstance(func, Attribute) and (optimizer := self.roles.optimizer(place)) is not None:
             if place == optimizer or not self._is_handed_on(optimizer, frame):
                 yield from self._optimizer_call(func.attr, call, optimizer, frame)
+        elif isinstance(func, Attribute) and func.attr == "update" and self.sharing.may_be_scaler(call, frame):
+            for scaler in self.roles.scalers:
+                yield Happening(EventKind.FORGET, scaler)
         elif isinstance(func, Attribute) and func.attr == "zero_grad":
             yield Happening(EventKind.ZERO, None, self.owners.of(func.value, frame, is_module=True))
         elif (mapped := self._mapped(call, frame)) is not None:

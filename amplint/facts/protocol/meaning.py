@@ -5,7 +5,7 @@ Knows what a step does there; what becomes of the gradients is the automaton's.
 
 from collections.abc import Iterator
 
-from amplint.facts.protocol.events import Happening
+from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.losses import Losses, Scalers
 from amplint.facts.protocol.standing import Standing
 from amplint.flow.graph import Step

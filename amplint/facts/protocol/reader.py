@@ -9,7 +9,8 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from amplint.facts.protocol.carriers import Carriers, takes_in
-from amplint.facts.protocol.events import Events, Happening
+from amplint.facts.protocol.events import Events
+from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.losses import Losses
 from amplint.facts.protocol.meaning import Meaning
 from amplint.facts.protocol.optimizer_loops import OptimizerLoops
@@ -79,7 +80,7 @@ class Reader(Client[Standing]):
         self._loops = OptimizerLoops(scene, self._elements)
         self._automaton = Automaton()
         self._switched_off: dict[int, Happening] = {}
-        self._ways = Ways(roles, self._loops, self._automaton)
+        self._ways = Ways(roles, self._loops, events.sharing.updating, self._automaton)
 
     @cached_property
     def begin(self) -> Standing:

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.spelling import spelled
-from amplint.facts.protocol.events import Events, Happening
+from amplint.facts.protocol.events import Events
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import Guards, ways_up
+from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.reader import Misstep, Reader
 from amplint.facts.protocol.roles import Roles
 from amplint.facts.protocol.roots import Root, roots, takes_a_turn

@@ -11,12 +11,12 @@ from msgspec import Struct, field
 from amplint.facts.program.classes import base_names, method
 from amplint.facts.program.origins import Origin
 from amplint.facts.protocol.scene import Scene, is_known_place, owner_of
-from amplint.flow.graph import Edge, StepKind
+from amplint.flow.graph import StepKind
 from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.training_api import OTHER_FRAMEWORKS
 from amplint.knowledge.training_names import SCALER_CLASSES, enabled_at, is_optimizer
 from amplint.model.data import Value
-from amplint.model.tree import Assign, Attribute, Call, ClassDef, Compare, Constant, Expr, Name, Node
+from amplint.model.tree import Assign, Attribute, Call, ClassDef, Expr, Name, Node
 from amplint.model.walks import is_none, walk
 
 if TYPE_CHECKING:
@@ -28,17 +28,26 @@ SCALER_METHODS = frozenset({"scale", "unscale_", "step", "update"})
 
 
 class ScalerRole(Value):
-    """A scaler. enabled is the term of its `enabled` argument, None where it is always on or nothing is known."""
+    """A scaler.
+
+    enabled is the term of its `enabled` argument, None where it is always on or nothing is known; made are the
+    identities of the calls that may have made it, None where it may be something else.
+    """
 
     place: Term
     enabled: Term | None = None
+    made: frozenset[int] | None = None
 
 
 class OptimizerRole(Value):
-    """An optimizer. modules are the places whose parameters it was given, () where that is not known."""
+    """An optimizer.
+
+    modules are the places whose parameters it was given, () where that is not known; made is as that of a scaler.
+    """
 
     place: Term
     modules: tuple[Term, ...] = ()
+    made: frozenset[int] | None = None
 
     @property
     def is_element(self) -> bool:
@@ -67,7 +76,8 @@ class Roles(Struct):
                 self.scalers[place] = role
         for place, expr, frame in [*self._served(), *self._direct(uses)]:
             if place not in self.optimizers and place not in self.scalers:
-                self.optimizers[place] = OptimizerRole(place, tuple(self._modules(expr, frame)))
+                modules, made = tuple(self._modules(expr, frame)), self._made(expr, frame)
+                self.optimizers[place] = OptimizerRole(place, modules, made)
         for place in [place for place in self.optimizers if owner_of(place) in self.optimizers]:
             del self.optimizers[place]
 
@@ -97,7 +107,8 @@ class Roles(Struct):
         switches = [self._enabled(origin, frame, place) for origin in made]
         if all(switch == ("const", "bool", False) for switch in switches):
             return None
-        return ScalerRole(place, _agreed(switches))
+        calls = frozenset(id(origin.expr) for origin in made) if len(made) == len(found) else None
+        return ScalerRole(place, _agreed(switches), calls)
 
     def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]", origins: list[Origin]) -> bool:
         """`unscale_` is a scaler's alone; `scale` is, where its result runs backward or the round goes on.
@@ -196,6 +207,12 @@ class Roles(Struct):
             for name in called_names(origin)
         )
 
+    def _made(self, expr: Expr, frame: int) -> frozenset[int] | None:
+        """The calls of optimizers' classes that may have made one."""
+        origins = self.scene.origins(expr, frame)
+        is_known = all(any(map(is_optimizer, called_names(origin))) for origin in origins)
+        return frozenset(id(origin.expr) for origin in origins) if is_known and origins else None
+
     def _modules(self, expr: Expr, frame: int) -> Iterator[Term]:
         """The places whose parameters an optimizer was made of."""
         for origin in self.scene.origins(expr, frame):
@@ -205,14 +222,6 @@ class Roles(Struct):
                     term = self.scene.local_or_foreign(origin.facts, module, frame, me)
                     if OPAQUE not in (term, term[1:2]):
                         yield term
-
-    def is_type_test(self, edge: Edge) -> bool:
-        """Whether a branch asks for the class of a scaler."""
-        match edge.node:
-            case Call(func=Name(id="isinstance"), args=(tested, _)):
-                return self.scene.place(tested.value, edge.frame) in self.scalers
-            case _:
-                return False
 
 
 def parameter_sources(expr: Node) -> Iterator[Expr]:
@@ -258,29 +267,3 @@ def _is_optimizer_class(origin: Origin, name: str) -> bool:
     if target is None or not isinstance(target[1], ClassDef):
         return False
     return any(is_optimizer(base) for base in base_names(target[0], target[1]))
-
-
-def scaler_test(roles: Roles, test: Node | None, frame: int) -> tuple[Term, bool] | None:
-    """The scaler that a test asks for (`if scaler:`, `scaler is not None`, `scaler.is_enabled()`), and the answer where
-    there is one that scales.
-    """
-    is_there = True
-    if isinstance(test, Compare) and test.ops in (("is",), ("is not",)):
-        is_none = isinstance(test.comparators[0], Constant) and test.comparators[0].value is None
-        is_there, test = test.ops == ("is not",), test.left if is_none else None
-    else:
-        test = _asked_itself(roles, test, frame) or test
-    if not isinstance(test, Name | Attribute):
-        return None
-    place = roles.scene.place(test, frame)
-    return (place, is_there) if place in roles.scalers else None
-
-
-def _asked_itself(roles: Roles, test: Node | None, frame: int) -> Expr | None:
-    """The scaler whose `is_enabled()` a test is, or a name that was given the answer."""
-    if isinstance(test, Name):
-        bindings = roles.scene.homes[frame].names.lookup(test.id, test)
-        test = bindings[0].value if len(bindings) == 1 else None
-    if isinstance(test, Call) and isinstance(test.func, Attribute) and test.func.attr == ASKING:
-        return test.func.value
-    return None

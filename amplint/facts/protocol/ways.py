@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from amplint.facts.protocol.gradients import asks_for_gradients
 from amplint.facts.protocol.optimizer_loops import OptimizerLoops
-from amplint.facts.protocol.roles import Roles, scaler_test
+from amplint.facts.protocol.roles import Roles
+from amplint.facts.protocol.scaler_tests import is_type_test, scaler_test
 from amplint.facts.protocol.standing import Standing, carries
 from amplint.flow.graph import Edge, EdgeKind
 from amplint.flow.terms import Term
@@ -22,21 +23,23 @@ from amplint.model.tree import Comprehension, For, Node
 
 
 class Ways(Struct):
-    """The edges of a scene that matter to the protocol."""
+    """The edges of a scene that matter to the protocol. updating: the loops, with their frames, that update scalers."""
 
     roles: Roles
     loops: OptimizerLoops
+    updating: frozenset[tuple[int, int]]
     automaton: Automaton
 
     def is_decided_by(self, node: Node, frame: int) -> bool:
         """Whether the turns of a loop go through optimizers, or a test asks for a scaler or for gradients."""
-        is_loop = bool(self.loops.ending(node, frame) or self.loops.keyed(node, frame))
+        is_served = bool(self.loops.ending(node, frame) or self.loops.keyed(node, frame))
+        is_loop = is_served or (id(node), frame) in self.updating
         return is_loop or asks_for_gradients(node) or scaler_test(self.roles, node, frame) is not None
 
     def heeds(self, edge: Edge) -> bool:
         """Whether some point cannot take an edge, or is another one behind it."""
         if edge.kind is EdgeKind.BRANCH and edge.node is not None:
-            return self.is_decided_by(edge.node, edge.frame) or self.roles.is_type_test(edge)
+            return self.is_decided_by(edge.node, edge.frame) or is_type_test(self.roles, edge)
         if edge.kind is EdgeKind.EXHAUSTED and isinstance(edge.node, For | Comprehension):
             return self.is_decided_by(edge.node, edge.frame)
         return False
@@ -53,10 +56,14 @@ class Ways(Struct):
                 here = here.with_turn(place, None)
             for place in self.loops.keyed(edge.node, edge.frame):
                 here = self._left(edge, place, here)
+            if (id(edge.node), edge.frame) in self.updating:
+                # Such a loop is there for all scalers; that it has no turn is no path that counts.
+                for scaler in self.roles.scalers:
+                    here = self._forgotten(here, Event(EventKind.FORGET, None, scaler))
         return (here,)
 
     def _is_impossible(self, edge: Edge, here: Standing) -> bool:
-        if not edge.is_true and self.roles.is_type_test(edge):
+        if not edge.is_true and is_type_test(self.roles, edge):
             return True
         if not edge.is_true and not here.is_idle and edge.node is not None and asks_for_gradients(edge.node):
             return True
@@ -70,5 +77,7 @@ class Ways(Struct):
         assert edge.node is not None
         if turn is None or turn[0] or self.loops.may_leave_out(edge.node, edge.frame):
             return here
-        after, _ = self.automaton.advance(here.protocol, Event(EventKind.FORGET, None, None, (place,)))
-        return replace(here, protocol=after)
+        return self._forgotten(here, Event(EventKind.FORGET, None, None, (place,)))
+
+    def _forgotten(self, here: Standing, event: Event) -> Standing:
+        return replace(here, protocol=self.automaton.advance(here.protocol, event)[0])
