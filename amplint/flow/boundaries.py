@@ -106,7 +106,9 @@ def asks_for_the_last(test: Expr) -> bool:
 def _named(test: Name | Attribute | Call, scope: Node | None, meaning: Meaning) -> Boundary | None:
     stands_for = meaning(test)
     if stands_for is not None:
-        return boundary(stands_for, scope)
+        found = boundary(stands_for, scope)
+        if found is not None or not isinstance(test, Attribute):
+            return found
     place = test.func if isinstance(test, Call) else test
     name = last_name(place)
     if name in SYNC_NAMES:

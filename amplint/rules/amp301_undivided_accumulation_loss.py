@@ -52,7 +52,8 @@ from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.spelling import operand, spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Argument, Binary
+from amplint.model.tree import Argument, Attribute, Binary, Call, Name
+from amplint.model.walks import walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -127,4 +128,19 @@ def _knows_period(group: Group) -> bool:
     """Whether the function of the backward is the one in which the period is named."""
     frames, guard = group.reading.scene.frames, group.guard
     asked = group.at.frame if guard is None else group.reading.guards.asked(guard)[1]
-    return frames[asked].function is frames[group.at.frame].function
+    return frames[asked].function is frames[group.at.frame].function and _means_the_same(group)
+
+
+def _means_the_same(group: Group) -> bool:
+    """Whether a period that another method names, on `self`, is that of the method that runs the backward."""
+    index = group.home.index
+    if group.period is None or group.period not in index.parents:
+        return False
+    there, here = index.function(group.period), index.function(group.at.node)
+    if there is here or there is None or there in index.ancestors(group.at.node):
+        return True
+    names = {node.id for node in walk(group.period) if isinstance(node, Name)}
+    test = group.reading.guards.asked(group.guard)[0] if group.guard is not None else None
+    asked = test.func if isinstance(test, Call) else test
+    is_own = isinstance(asked, Attribute) and isinstance(asked.value, Name) and asked.value.id == "self"
+    return is_own and names == {"self"}

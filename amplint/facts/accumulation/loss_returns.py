@@ -131,6 +131,10 @@ class ReturnedLoss:
         self._first = function
         self._of(home, function, part, depth, self._later)
 
+    def value(self, home: "Facts", expr: Expr) -> None:
+        """Read what a method put into an attribute."""
+        self._follow(home, expr, DEEPEST, self._later)
+
     def _of(self, home: "Facts", function: FunctionDef, part: Part | None, depth: int, later: Later) -> None:
         for value in returns(function):
             if part is None:

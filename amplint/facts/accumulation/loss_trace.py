@@ -13,6 +13,7 @@ from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLo
 from amplint.facts.accumulation.models_in_sight import definition, forward_of, is_mean_head
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.callers import bind
+from amplint.facts.program.classes import assigned
 from amplint.facts.program.origins import returns
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.losses import DETACHING
@@ -130,6 +131,24 @@ class LossTrace(LossParts, kw_only=True):
                 self._follow(passing.value, passing.frame, later)
         if isinstance(expr, Attribute | Subscript):
             self._part(expr, frame, later)
+        if isinstance(expr, Attribute):
+            self._kept(expr, frame, later)
+
+    def _kept(self, expr: Attribute, frame: int, later: Later) -> None:
+        """`self.loss`, `model.last_loss`: what other methods put there."""
+        scene = self.reading.scene
+        home = scene.homes[frame]
+        klass = scene.callees.klass_of(expr.value, frame, scene.frames) or home.targets.klass(expr.value)
+        here = scene.frames[frame].function
+        for owner, value in assigned(*klass, expr.attr) if klass is not None else ():
+            function = owner.index.function(value) if value is not None else None
+            opened = [n for n, each in enumerate(scene.frames) if each.function is function and function is not here]
+            if value is None or _is_changed_in_place(owner, expr.attr):
+                self.is_weighted = True
+            elif opened:
+                self._follow(value, opened[0], later)
+            elif function is not here:
+                ReturnedLoss(self, later).value(owner, value)
 
     def _part(self, expr: Attribute | Subscript, frame: int, later: Later) -> None:
         """`output["loss"]`, `output.loss`: a part of what a model or a function returned."""
@@ -242,6 +261,13 @@ class LossTrace(LossParts, kw_only=True):
         forward = forward_of(home, call.func, scene.activation(frame))
         if forward is not None:
             yield forward
+
+
+def _is_changed_in_place(home: "Facts", attribute: str) -> bool:
+    """Whether some module divides an attribute in place, or adds to it."""
+    return any(
+        isinstance(each.target, Attribute) and each.target.attr == attribute for each in home.index.each(AugAssign)
+    )
 
 
 def is_number(expr: Node) -> bool:

@@ -1,9 +1,13 @@
 """Which dtypes an expression may stand for; refuses to follow configuration files and strings."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.classes import PROPERTIES, method
+from amplint.facts.program.origins import returns
 from amplint.knowledge.training_api import DTYPES
-from amplint.model.tree import Attribute, Call, Constant, Dict, Expr, Node, Subscript
+from amplint.model.tree import Attribute, Call, Constant, Dict, Expr, Name, Node, Subscript
+from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -18,9 +22,26 @@ def dtype_names(facts: "Facts", expr: Node, depth: int = 4) -> frozenset[str | N
             found |= _of_table(origin.facts, node.value, depth)
         elif isinstance(node, Call) and depth and isinstance(node.func, Attribute) and node.func.attr == "get":
             found |= _of_table(origin.facts, node.func.value, depth)
+        elif isinstance(node, Attribute) and depth and (kept := tuple(_of_object(origin.facts, node))):
+            found = found.union(*(dtype_names(owner, value, depth - 1) for owner, value in kept))
         else:
             found.add(DTYPES.get(origin.facts.names.canonical(node) or "") if node is not None else None)
     return frozenset(found)
+
+
+def _of_object(facts: "Facts", expr: Attribute) -> "Iterator[tuple[Facts, Expr]]":
+    """What an attribute of an object in sight may be: what a property of its class returns, or what it is given."""
+    own = facts.index.klass(expr) if isinstance(expr.value, Name) and expr.value.id == "self" else None
+    klass = (facts, own) if own is not None else facts.targets.klass(expr.value)
+    found = method(*klass, expr.attr) if klass is not None else None
+    if found is not None:
+        is_property = any(last_name(each) in PROPERTIES for each in found[1].decorators)
+        yield from ((found[0], value) for value in (returns(found[1]) if is_property else ()))
+    elif klass is not None and own is None:
+        for owner, given in klass[0].values.attribute(klass[1], expr.attr):
+            if given.value is None or given.part is not None:
+                return
+            yield owner, given.value
 
 
 def _of_table(facts: "Facts", table: Expr, depth: int) -> set[str | None]:

@@ -146,14 +146,22 @@ class Pairing:
         return known.is_scaler(name) or (is_class and any(map(known.is_scaler, base_names(*target))))  # type: ignore[misc]
 
     def _near(self, call: Call) -> list[Region]:
-        """The regions of the function around a call, where it has none those of its loss or class."""
+        """The regions around a call: of its function, or else of its loss, its class or what that makes."""
         index = self._facts.index
         function = index.function(call)
         own = self._by_function[function] or list(self._where_made(call))
         if own or function is None:
             return own
         klass = index.klass(call)
-        return self._by_class[klass] if klass is not None else []
+        return (self._by_class[klass] or list(self._made_by(klass))) if klass is not None else []
+
+    def _made_by(self, klass: ClassDef) -> Iterator[Region]:
+        """The regions anywhere whose autocast a method of a class makes, as another one scales the losses."""
+        for home in all_importers(self._facts, {klass.name}):
+            for region in home.regions.all:
+                made = region.autocasts
+                if made and all(a.facts is self._facts and self._facts.index.klass(a.call) is klass for a in made):
+                    yield region
 
     def _where_made(self, scaled: Call) -> Iterator[Region]:
         """The regions of the functions whose call gives what is scaled."""

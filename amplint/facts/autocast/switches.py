@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.dtypes import dtype_names
-from amplint.facts.autocast.regions import Autocast, truth
+from amplint.facts.autocast.regions import Autocast, Region, truth
 from amplint.facts.autocast.scaler_switch import switch_of
 from amplint.facts.program.branches import leaves, sides
 from amplint.facts.program.constructors import Construction
@@ -78,18 +78,21 @@ class Switches:
             if autocast.device == "cuda" and _asks_for_cuda(switch):
                 continue
             is_on = autocast.is_enabled is True and autocast.dtypes == {"float16"} and autocast.facts is self._facts
-            places = (pair.region.opening, autocast.call, *self._callees(pair.region.shown))
-            if is_on and autocast.call not in seen and not self._is_guarded(switch.node, *places):
+            if not is_on or autocast.call in seen:
+                continue
+            entered = pair.region.facts.switches.is_guarded(switch.node, pair.region.opening)
+            if not entered and not self.is_guarded(switch.node, autocast.call, *self._callees(pair.region)):
                 seen.add(autocast.call)
                 yield DeafAutocast(autocast, autocast.call, "scaler", pair.made)
 
-    def _callees(self, context: Expr) -> Iterator[Node]:
+    def _callees(self, region: Region) -> Iterator[Node]:
         """What is called to make a context, where that is a partial or a lambda of this module."""
-        for origin in self._facts.values.origins(context.func) if isinstance(context, Call) else ():
+        context = region.shown
+        for origin in region.facts.values.origins(context.func) if isinstance(context, Call) else ():
             if origin.node is not None and origin.node in self._facts.index.parents:
                 yield origin.node
 
-    def _is_guarded(self, switch: Node, *nodes: Node) -> bool:
+    def is_guarded(self, switch: Node, *nodes: Node) -> bool:
         """Whether a test decides about a region, other than a test of the device: around it, or, if it asks for what
         the switch asks for, with an exit before it.
         """

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 MOST_BASES = 12
+PROPERTIES = frozenset({"property", "cached_property"})
 
 
 def lookup_order(facts: "Facts", klass: ClassDef) -> tuple["tuple[Facts, ClassDef]", ...]:

@@ -27,6 +27,17 @@ def is_gradient_argument(argument: Argument) -> bool:
     return isinstance(argument.value, Call) and last_name(argument.value.func).startswith(("ones", "tensor", "full"))
 
 
+def is_left_gradient(expr: Expr) -> bool:
+    """`cut.grad`: what an earlier backward left on the way, for the part of the model before a cut."""
+    return isinstance(expr, Attribute) and expr.attr == "grad"
+
+
+def goes_on(backward: Call) -> bool:
+    """`hidden.backward(cut.grad)`."""
+    given = backward.args[:1]
+    return bool(given) and given[0].name in (None, "gradient") and is_left_gradient(given[0].value)
+
+
 def is_infinite(expr: Expr) -> bool:
     """`float("inf")`, `math.inf`, `np.inf`: a clip that only measures."""
     match expr:

@@ -12,7 +12,7 @@ from amplint.flow.graph import Passing, Step, StepKind
 from amplint.flow.terms import Term
 from amplint.flow.writes import TAKING_IN, writes
 from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, Name, Node, Return, Subscript
-from amplint.model.walks import walk
+from amplint.model.walks import children, last_name
 
 
 class Carriers(Struct):
@@ -103,14 +103,24 @@ class Carriers(Struct):
     def _mentions(self, expr: Node, frame: int) -> bool:
         is_call = any(
             isinstance(node, Call) and (id(node) in self.scales or (id(node), frame) in self.calls)
-            for node in walk(expr)
+            for node in _handed_on(expr)
         )
         return is_call or any(place in self.places for place in self._places_in(expr, frame))
 
     def _places_in(self, expr: Node, frame: int) -> Iterator[Term]:
-        for node in walk(expr):
+        for node in _handed_on(expr):
             if isinstance(node, Name | Attribute | Subscript):
                 yield self.scene.terms.of(node, frame)
+
+
+def _handed_on(expr: Node) -> Iterator[Node]:
+    """The nodes of an expression, but those that only gradients are taken of: these are no losses."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not (isinstance(node, Call) and last_name(node.func) == "grad"):
+            stack.extend(children(node))
 
 
 def takes_in(step: Step) -> bool:

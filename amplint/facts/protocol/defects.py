@@ -133,7 +133,7 @@ class _Judge:
                 kind = DefectKind.MICRO_UPDATE if is_micro else DefectKind.MISPLACED_UPDATE
                 return self._at(kind, cause, error, because, after=site)
             case Reason.STEP_AROUND | Reason.STEP_AROUND_UNSCALED:
-                if self.reading.considers_scale(site):
+                if self.reading.may_apply_scale(site):
                     return None
                 return self._at(DefectKind.STEP_AROUND, site, error, because)
             case Reason.UNSCALED_BACKWARD:
@@ -181,7 +181,8 @@ class _Judge:
     def _look(self, site: Step, error: Error, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         handlings = {happening.handling for happening in self.reading.events.of(site)}
         kind = DefectKind.CLIP_SCALED if Handling.CLIP in handlings else DefectKind.READ_SCALED
-        if self.reading.considers_scale(site):
+        is_clip = kind is DefectKind.CLIP_SCALED
+        if self.reading.may_apply_scale(site) if is_clip else self.reading.considers_scale(site):
             return None
         shown = self.shown(site)
         return self._at(kind, shown, error, because, after=next_unscale(self.reading, shown))

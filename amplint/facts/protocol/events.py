@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from amplint.facts.program.escapes import TOUCHING, is_harmless, is_touching
 from amplint.facts.protocol.bound import is_bound_to
 from amplint.facts.protocol.call_shapes import (
+    goes_on,
     is_gradient_argument,
     is_infinite,
     mapped_scale,
@@ -222,6 +223,8 @@ class Events(Struct, dict=True):
         first = next((a for a in call.args if a.name in (None, "tensors")), None)
         if canonical == "torch.autograd.backward" and first is not None:
             yield Happening(None, loss=first.value)
+        elif isinstance(call.func, Attribute) and goes_on(call):
+            yield Happening(None, loss=call.args[0].value)
         elif isinstance(call.func, Attribute) and (first is None or is_gradient_argument(first)):
             yield Happening(None, loss=call.func.value)
         elif isinstance(call.func, Attribute) and first is not None and self._is_scaled(first.value, frame):

@@ -10,12 +10,14 @@ from msgspec import Struct, field
 from amplint.facts.program.branches import leaves
 from amplint.facts.program.callees import is_abstract
 from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.kept_answers import kept_answer
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
 from amplint.flow.terms import sole_return
 from amplint.model.data import Value
 from amplint.model.tree import (
+    Attribute,
     Call,
     Compare,
     Comprehension,
@@ -107,11 +109,13 @@ class Guards(Struct):
     def value(self, expr: Expr, frame: int) -> Expr | None:
         """What a name of a frame was assigned, where it was assigned once in its function or one around it.
 
-        A call stands for what its function always returns: `if self.is_boundary():`.
+        A call stands for what its function always returns, an attribute for what its class keeps there.
         """
         if isinstance(expr, Call):
             called = self.scene.callees.function(expr, frame, self.scene.frames)
             return sole_return(called[1]) if called is not None and not is_abstract(called[1]) else None
+        if isinstance(expr, Attribute):
+            return kept_answer(self.scene, expr, frame)
         if not isinstance(expr, Name):
             return None
         home = self.scene.homes[frame]

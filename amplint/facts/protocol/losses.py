@@ -131,7 +131,7 @@ class Losses(Struct):
         """Whether a loss that carries no scale was surely made here, so that nobody unseen can have scaled it."""
         if self.carriers.is_collected(loss, frame):
             return False
-        if isinstance(loss, Attribute) and self._is_made_plain(loss, frame):
+        if isinstance(loss, Attribute) and (self._is_made_plain(loss, frame) or self._is_left_by_call(loss, frame)):
             return True
         root: Node = loss
         while isinstance(root, Attribute | Subscript | Call):
@@ -161,6 +161,27 @@ class Losses(Struct):
             value is None or isinstance(value, Name | Attribute) or may_scale(value) or reads_gradient(value)
             for value in values
         )
+
+    def _is_left_by_call(self, loss: Attribute, frame: int) -> bool:
+        """`model.loss` beside `model(x, y)`: what a call without a scaler left there, if nobody in sight scales it."""
+        holder = self.scene.terms.of(loss.value, frame)
+        is_called = any(
+            step.frame == frame
+            and self.scene.terms.of(call.func, frame) in (holder, ("attr", holder, "forward"))
+            and not any("scaler" in last_name(argument.value) for argument in call.args)
+            for step, call in self.scene.calls
+        )
+        values = [
+            node.value
+            for home in dict.fromkeys(self.scene.homes)
+            for node in home.index.each(Assign)
+            if any(
+                isinstance(part, Attribute) and part.attr == loss.attr
+                for target in node.targets
+                for part in walk(target)
+            )
+        ]
+        return is_called and not any(may_scale(value) or reads_gradient(value) for value in values)
 
     def _hold_gradients(self, bindings: Iterable[Binding], frame: int) -> bool:
         """Whether a `.grad` went into a value: it may carry the scale of the backward that left it there."""

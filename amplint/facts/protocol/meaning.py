@@ -5,6 +5,7 @@ Knows what a step does there; what becomes of the gradients is the automaton's.
 
 from collections.abc import Iterator
 
+from amplint.facts.protocol.call_shapes import is_left_gradient
 from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.losses import Losses, Scalers
 from amplint.facts.protocol.standing import Standing
@@ -60,10 +61,22 @@ class Meaning:
                 yield Event(EventKind.FORGET, step, None, (key,))
 
     def _backward(self, loss: Expr, optimizers: Owned, step: Step, here: Standing) -> Event:
+        if is_left_gradient(loss):
+            return self._handed_back(step, here)
         key = step, self.losses.scalers(loss, step.frame, here)
         if key not in self._backwards:
             self._backwards[key] = self._backward_of(key[1], loss, optimizers, step)
         return self._backwards[key]
+
+    def _handed_back(self, step: Step, here: Standing) -> Event:
+        """A backward of gradients that the one before it left: they are what all gradients are then."""
+        met = {(optimizer.gradients, optimizer.scalers) for _, optimizer in here.protocol.optimizers}
+        gradients, scalers = met.pop() if len(met) == 1 else (Gradients.UNKNOWN, frozenset())
+        if gradients is Gradients.SCALED and len(scalers) == 1:
+            return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), None, self.sole is not None)
+        if gradients is Gradients.PLAIN:
+            return Event(EventKind.PLAIN_BACKWARD, step, None, None, self.sole is not None)
+        return Event(EventKind.FORGET, step, None, self.optimizers)
 
     def _backward_of(self, scalers: Scalers, loss: Expr, optimizers: Owned, step: Step) -> Event:
         is_certain = self.sole is not None

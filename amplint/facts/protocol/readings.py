@@ -3,7 +3,7 @@
 Knows where a path starts and which reason is which defect's; how a finding is worded is for the rules.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.reader import Misstep, Reader
 from amplint.facts.protocol.roles import Roles
 from amplint.facts.protocol.roots import Root, roots, takes_a_turn
-from amplint.facts.protocol.scale_by_hand import calculates_with_scale, hands_scale
+from amplint.facts.protocol.scale_by_hand import calculates_with_scale, hands_scale, may_apply_scale
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.conditions import Questions
 from amplint.flow.fixpoint import explore
@@ -23,7 +23,7 @@ from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Entity
-from amplint.model.tree import Attribute, Call, FunctionDef, Raise
+from amplint.model.tree import Attribute, Call, FunctionDef, Lambda, Module, Raise
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -84,8 +84,15 @@ class Reading(Entity, dict=True):
 
     def considers_scale(self, site: Step) -> bool:
         """Whether a step takes the scale into account: its function calculates with it, or was handed it."""
+        return self._is_asked(site, calculates_with_scale)
+
+    def may_apply_scale(self, site: Step) -> bool:
+        """Whether a step may be of gradients that were divided by hand, or within a limit that was multiplied."""
+        return self._is_asked(site, may_apply_scale)
+
+    def _is_asked(self, site: Step, asked: "Callable[[Facts, FunctionDef | Lambda | Module], bool]") -> bool:
         home = self.scene.homes[site.frame]
-        if calculates_with_scale(home, home.index.function(site.node) or home.module):
+        if asked(home, home.index.function(site.node) or home.module):
             return True
         for step in ways_up(self.scene, site):
             caller = self.scene.homes[step.frame]
