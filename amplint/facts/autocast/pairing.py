@@ -12,6 +12,7 @@ from amplint.facts.autocast.excluded import is_excluded
 from amplint.facts.autocast.float16_ties import is_tied_to_float16
 from amplint.facts.autocast.regions import Region
 from amplint.facts.autocast.scaler_switch import is_disabled
+from amplint.facts.autocast.scaling_calls import scalers_called
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.callers import all_importers
 from amplint.facts.program.classes import base_names
@@ -49,15 +50,19 @@ class Pairing:
         """Each scaler that is made in sight with each region of the functions that scale losses with it."""
         found: list[Pair] = []
         for call in self._facts.index.calls:
-            func = call.func
-            if not (
-                isinstance(func, Attribute) and func.attr == "scale" and self._facts.training.is_scaler(func.value)
-            ):
-                continue
-            regions = [region for region in self._near(call) if not (region.is_off or region.is_inference)]
-            for made in self._made(func.value):
-                found.extend(Pair(made, region, call, self._facts) for region in regions)
+            makers = list(self._scaling(call))
+            near = self._near(call) if makers else ()
+            regions = [region for region in near if not (region.is_off or region.is_inference)]
+            found.extend(Pair(made, region, call, self._facts) for made in makers for region in regions)
         return tuple(found)
+
+    def _scaling(self, call: Call) -> Iterator[Construction]:
+        """Where the scaler is made with which a call scales a loss, itself or by a wrapper that it calls."""
+        func = call.func
+        if isinstance(func, Attribute) and func.attr == "scale" and self._facts.training.is_scaler(func.value):
+            yield from self.made(func.value)
+        for home, scaler in scalers_called(self._facts, call):
+            yield from home.pairing.made(scaler)
 
     def needless(self) -> Iterator[Pair]:
         """Scalers that are on although the region is, or may be, bfloat16; one pair for each scaler.
@@ -131,7 +136,7 @@ class Pairing:
                     seen.add(pair.made.call)
                     yield pair
 
-    def _made(self, scaler: Expr) -> list[Construction]:
+    def made(self, scaler: Expr) -> list[Construction]:
         """Where a scaler is made; also where it is a field or an attribute of an object whose class is in sight."""
         found = self._facts.training.made_by(scaler, self._is_scaler)
         if found or not isinstance(scaler, Attribute):

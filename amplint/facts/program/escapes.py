@@ -18,6 +18,8 @@ HARMLESS = frozenset({"print", "isinstance", "len", "id", "type", "getattr", "ha
 KEEPING = frozenset({"state_dict", "load_state_dict", "save", "load", "save_checkpoint", "load_checkpoint"})
 TELLING = frozenset({"append", "add", "info", "debug", "log", "register", "watch", "format", "add_scalar"})
 HARMLESS_METHODS = KEEPING | TELLING | {"save_model", "load_model"}
+# How the names of functions begin that write something down, or read it.
+SHOWING = ("save_", "log_", "print_", "plot_", "load_", "resume_")
 TOUCHING = ("step", "backward", "optim", "update", "scal", "grad", "clip", "train", "apply")
 # Methods without a body whose bodies surely leave the step to others.
 PREPARING = (
@@ -40,7 +42,7 @@ DEEPEST = 3
 def is_harmless(home: "Facts", call: Call) -> bool:
     """Whether a call of something unseen does nothing to what it is given, by its name."""
     name = last_name(call.func)
-    if name in HARMLESS or name in HARMLESS_METHODS or name[:1].isupper():
+    if name in HARMLESS or name in HARMLESS_METHODS or name[:1].isupper() or name.lstrip("_").startswith(SHOWING):
         return True
     canonical = home.names.canonical(call.func)
     return canonical is not None and canonical.startswith("torch.") and "optim" not in canonical

@@ -3,6 +3,7 @@
 Knows local names alone: an optimizer that leaves its function, on whatever way, may be stepped elsewhere.
 """
 
+import re
 from collections.abc import Iterator
 
 from amplint.facts.protocol.readings import Reading
@@ -15,6 +16,7 @@ from amplint.model.walks import last_name, walk
 
 SERVED = (EventKind.UNSCALE, EventKind.ZERO)
 STEPPING = (EventKind.STEP, EventKind.DIRECT_STEP, EventKind.FORGET)
+OF_RATES = re.compile(r"(^|_)lr(_|$)|learning_?rate|schedul", re.IGNORECASE)
 KEEPING = frozenset(
     {"zero_grad", "state_dict", "load_state_dict", "param_groups", "add_param_group", "state", "unscale_"}
 )
@@ -39,9 +41,12 @@ def forgotten(reading: Reading) -> Iterator[Step]:
 
 def _is_kept_in(reading: Reading, place: Term) -> bool:
     """Whether a function makes an optimizer and keeps it to itself."""
+    function: Node
     match place:
         case ("name", str(name), int(frame)):
             home, function = reading.scene.homes[frame], reading.scene.frames[frame].function
+        case ("name", str(name), "") if not any(reading.scene.facts.context.importers.naming({name})):
+            home, function = reading.scene.facts, reading.scene.facts.module
         case _:
             return False
     bindings = home.names.bindings(function).get(name, ())
@@ -59,7 +64,7 @@ def _is_kept(parents: dict[Node, Node], use: Name) -> bool:
     call = parents.get(around) if isinstance(around, Argument) else None
     if isinstance(call, Call):
         last = last_name(call.func)
-        return last in KEEPING or last.endswith("LR")
+        return last in KEEPING or last.endswith("LR") or bool(OF_RATES.search(last))
     return getattr(around, "value", None) is not use and use in getattr(around, "targets", ())
 
 

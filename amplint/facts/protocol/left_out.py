@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 GIVING_UP = re.compile(r"finite|nan|inf|skip|overflow|bad|valid", re.IGNORECASE)
+STEPPING = re.compile(r"(?<!time)(?<!time_)step(?!s)")
 ENDS = (EventKind.UPDATE, EventKind.SET_SCALE)
 
 
@@ -138,4 +139,4 @@ def _may_be_done_here(reading: Reading, step: Step) -> bool:
 def _says_step(func: Expr) -> bool:
     if isinstance(func, Attribute) and func.attr == "step":
         return isinstance(func.value, Name) and func.value.id == "self"
-    return "step" in last_name(func).lower()
+    return bool(STEPPING.search(last_name(func).lower()))

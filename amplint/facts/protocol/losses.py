@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.classes import assigned
 from amplint.facts.protocol.carriers import Carriers
+from amplint.facts.protocol.left_losses import is_left_by_call
 from amplint.facts.protocol.loss_sources import comes_from, given, may_scale, reads_gradient, unpacked_from
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.standing import Share, Standing
@@ -30,8 +31,10 @@ from amplint.model.tree import (
     Expr,
     For,
     Generator,
+    Global,
     IfExp,
     List,
+    Module,
     Name,
     NamedExpr,
     Node,
@@ -131,7 +134,9 @@ class Losses(Struct):
         """Whether a loss that carries no scale was surely made here, so that nobody unseen can have scaled it."""
         if self.carriers.is_collected(loss, frame):
             return False
-        if isinstance(loss, Attribute) and (self._is_made_plain(loss, frame) or self._is_left_by_call(loss, frame)):
+        if isinstance(loss, Attribute) and (
+            self._is_made_plain(loss, frame) or is_left_by_call(self.scene, loss, frame)
+        ):
             return True
         root: Node = loss
         while isinstance(root, Attribute | Subscript | Call):
@@ -162,27 +167,6 @@ class Losses(Struct):
             for value in values
         )
 
-    def _is_left_by_call(self, loss: Attribute, frame: int) -> bool:
-        """`model.loss` beside `model(x, y)`: what a call without a scaler left there, if nobody in sight scales it."""
-        holder = self.scene.terms.of(loss.value, frame)
-        is_called = any(
-            step.frame == frame
-            and self.scene.terms.of(call.func, frame) in (holder, ("attr", holder, "forward"))
-            and not any("scaler" in last_name(argument.value) for argument in call.args)
-            for step, call in self.scene.calls
-        )
-        values = [
-            node.value
-            for home in dict.fromkeys(self.scene.homes)
-            for node in home.index.each(Assign)
-            if any(
-                isinstance(part, Attribute) and part.attr == loss.attr
-                for target in node.targets
-                for part in walk(target)
-            )
-        ]
-        return is_called and not any(may_scale(value) or reads_gradient(value) for value in values)
-
     def _hold_gradients(self, bindings: Iterable[Binding], frame: int) -> bool:
         """Whether a `.grad` went into a value: it may carry the scale of the backward that left it there."""
         home = self.scene.homes[frame]
@@ -208,12 +192,18 @@ class Losses(Struct):
             kept = isinstance(step.node, AugAssign)
             scaled = scaled if kept else frozenset(pair for pair in scaled if pair[0] != place)
             # Others may write to what is no local variable while nobody looks.
-            is_local = place[0] == "name" and isinstance(place[-1], int)
+            is_local = place[0] == "name" and (isinstance(place[-1], int) or self._is_of_script(place, step.frame))
             scaled |= {(place, share) for share in (shares if is_local else _perhaps(shares))}
             if isinstance(target, Subscript):
                 holder = self.scene.terms.of(target.value, step.frame)
                 scaled |= {(holder, share) for share in _perhaps(shares)}
         return replace(here, scaled=scaled, results=frozenset())
+
+    def _is_of_script(self, place: Term, frame: int) -> bool:
+        """Whether a name of the module is bound by its own statements alone."""
+        home = self.scene.homes[frame]
+        is_own = home is self.scene.facts and isinstance(self.scene.frames[frame].function, Module)
+        return is_own and not any(place[1] in node.names for node in home.index.each(Global))
 
     def _bound(self, node: Node, frame: int, here: Standing) -> Iterator[tuple[Expr, Shares]]:
         """What an assignment or a loop binds, with what it carries."""

@@ -153,5 +153,9 @@ def read(root: Root, scene: Scene) -> Reading | None:
 
 
 def _is_wanted(home: "Facts", function: FunctionDef) -> bool:
-    """What has to do with a step, and what never returns: nothing runs behind a call of `abort`."""
-    return home.concerns.has(function) or (bool(function.body) and isinstance(function.body[-1], Raise))
+    """What has to do with a step, and what never returns: nothing runs behind a call of `abort`.
+
+    What stands under a decorator may be one case of several, as with `singledispatch`.
+    """
+    never_returns = bool(function.body) and isinstance(function.body[-1], Raise) and not function.decorators
+    return never_returns or home.concerns.has(function)

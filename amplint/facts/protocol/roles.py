@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from amplint.facts.program.classes import base_names, method
-from amplint.facts.program.origins import Origin
+from amplint.facts.program.origins import Origin, Origins
 from amplint.facts.protocol.scene import Scene, is_known_place, owner_of
 from amplint.flow.graph import StepKind
 from amplint.flow.terms import OPAQUE, Term
@@ -17,7 +17,7 @@ from amplint.knowledge.training_api import OTHER_FRAMEWORKS
 from amplint.knowledge.training_names import SCALER_CLASSES, enabled_at, is_optimizer
 from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Call, ClassDef, Expr, Name, Node
-from amplint.model.walks import is_none, walk
+from amplint.model.walks import is_none, last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -94,8 +94,9 @@ class Roles(Struct):
             return None
         call, frame = used[0]
         assert isinstance(call.func, Attribute)
-        found = self.scene.origins(call.func.value, frame)
-        if found and all(is_none(origin.expr) for origin in found):
+        search = Origins()
+        found = list(search.of(self.scene.homes[frame], call.func.value, self.scene.activation(frame)))
+        if found and search.is_complete and all(is_none(origin.expr) for origin in found):
             return None
         names = {name for origin in found for name in called_names(origin)}
         if any(name.startswith(OTHER_FRAMEWORKS) for name in names | _bases(found)):
@@ -186,8 +187,16 @@ class Roles(Struct):
             # What runs backward by itself is an engine, as DeepSpeed's, which scales and steps inside.
             if "backward" in methods or self._is_of_framework(call.func.value, frame):
                 continue
-            if {"step", "zero_grad"} <= methods.keys() or self._is_optimizer(call.func.value, frame):
+            is_named = "step" in methods and bool(self.scalers) and self._is_named_optimizer(call, frame)
+            if {"step", "zero_grad"} <= methods.keys() or is_named or self._is_optimizer(call.func.value, frame):
                 yield place, call.func.value, frame
+
+    def _is_named_optimizer(self, call: Call, frame: int) -> bool:
+        """`self.optimizer.step()` beside a scaler, where it is not seen what the optimizer is."""
+        assert isinstance(call.func, Attribute)
+        is_named = last_name(call.func.value) in ("optimizer", "optim", "opt") and not call.args
+        found = self.scene.origins(call.func.value, frame) if is_named else []
+        return is_named and not any(_classes(found))
 
     def _is_of_framework(self, expr: Expr, frame: int) -> bool:
         """Whether a value is what `self.optimizers()` of a LightningModule gives: its step asks Lightning's scaler."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.callers import bind
 from amplint.facts.training.scaler_lives import ScalerLives
+from amplint.facts.training.scaler_states import SCALER, forgotten_beside, gives_state, is_only_handed_on, makes_wrapper
 from amplint.knowledge import training_names as known
 from amplint.model.data import Entity
 from amplint.model.tree import (
@@ -36,7 +37,6 @@ _SAVE = re.compile(r"(^|_)(save|dump)", re.IGNORECASE)
 _KEEPS = re.compile(r"save|checkpoint|ckpt|recover|register|resume|snapshot|persist", re.IGNORECASE)
 _LOADS = re.compile(r"_*(load|restore|resume|read)", re.IGNORECASE)
 _OPTIMIZER = re.compile(r"optim|(^|_)opt(_|$)", re.IGNORECASE)
-_SCALER = re.compile(r"scaler|\bamp\b|amp_state", re.IGNORECASE)
 
 
 class Checkpoint(Entity):
@@ -61,11 +61,22 @@ class Checkpoints:
 
     def without_scaler(self) -> Iterator[Checkpoint]:
         """Checkpoints with the optimizer's state but not the scaler's, where the module drives a scaler."""
-        if not self.drives_scaler or self.keeps_scaler:
+        if not self.drives_scaler:
+            return
+        if self.keeps_scaler:
+            yield from self._of_one_of_two()
             return
         lives = ScalerLives(self._facts)
         found = chain(self.written, self._of_objects(), self._through_functions(), self._through_bases())
         yield from (checkpoint for checkpoint in found if lives.reach(checkpoint.place))
+
+    def _of_one_of_two(self) -> Iterator[Checkpoint]:
+        """Checkpoints with the state of one scaler, and not that of another one beside it."""
+        for holder in self._facts.index.each(Dict):
+            read = forgotten_beside(self._facts, holder)
+            states = [value for value in holder.values if isinstance(value, Call) and self._is_optimizer_state(value)]
+            if read is not None and states:
+                yield Checkpoint(self._facts, holder, states[0], holder, None)
 
     @cached_property
     def written(self) -> tuple[Checkpoint, ...]:
@@ -80,7 +91,9 @@ class Checkpoints:
         for call in self._facts.index.calls:
             last = _last(call.func)
             if last == "state_dict" and isinstance(call.func, Attribute) and self._is_scaler(call.func.value):
-                return True
+                if not is_only_handed_on(self._facts, call):
+                    return True
+                continue
             if (
                 _KEEPS.search(last)
                 and not _LOADS.match(last)
@@ -113,7 +126,7 @@ class Checkpoints:
         )
         keys = (node.index for node in index.each(Subscript) if not index.is_target(node))
         gets = (call.args[0].value for call in index.calls if _last(call.func) in ("get", "pop") and call.args)
-        is_read = any(isinstance(key, Constant) and _SCALER.search(str(key.value)) for key in (*keys, *gets))
+        is_read = any(isinstance(key, Constant) and SCALER.search(str(key.value)) for key in (*keys, *gets))
         is_listed = any(self._is_scaler(value) for node in index.each(Dict) for value in node.values)
         return is_loaded or is_read or is_listed
 
@@ -137,7 +150,9 @@ class Checkpoints:
         if training.scalers and any("step" in training.uses[handle] for handle in training.scalers):
             return not self._is_disabled
         made = (self._facts.constructors.may_make(call, known.is_scaler) for call in self._facts.index.calls)
-        return any(made) and not self._is_disabled
+        if any(made):
+            return not self._is_disabled
+        return any(makes_wrapper(self._facts, call) for call in self._facts.index.calls)
 
     @property
     def _is_disabled(self) -> bool:
@@ -146,8 +161,9 @@ class Checkpoints:
 
     def _in_scope(self, owner: FunctionDef | None, nodes: list[Node]) -> Checkpoint | None:
         states = [node for node in nodes if isinstance(node, Call) and self._is_optimizer_state(node)]
-        saves = [node for node in nodes if isinstance(node, Call) and _SAVE.search(_last(node.func))]
-        saves = [save for save in saves if not _last(save.func).endswith("save_dir")]
+        named = [node for node in nodes if isinstance(node, Call) and _SAVE.search(_last(node.func))]
+        saves: list[Node] = [save for save in named if not _last(save.func).endswith("save_dir")]
+        saves = saves or list(gives_state(self._facts, owner))
         if not states or not saves or self._mentions_scaler_key(nodes):
             return None
         state = states[0]
@@ -209,11 +225,11 @@ class Checkpoints:
         for node in nodes:
             keys: list[Node | None] = []
             if isinstance(node, Dict):
-                keys.extend(node.keys)
+                keys.extend(k for k, v in zip(node.keys, node.values, strict=True) if not self._is_optimizers(v))
             elif isinstance(node, Subscript) and self._facts.index.is_target(node):
                 keys.append(node.index)
             for key in keys:
-                if isinstance(key, Constant) and isinstance(key.value, str) and _SCALER.search(key.value):
+                if isinstance(key, Constant) and isinstance(key.value, str) and SCALER.search(key.value):
                     return True
         return any(
             isinstance(node, Call)
@@ -239,10 +255,14 @@ class Checkpoints:
             return True
         return self._facts.training.is_optimizer(func.value)
 
+    def _is_optimizers(self, value: Node) -> bool:
+        """Whether a value is the state of an optimizer, whatever it is called."""
+        return isinstance(value, Call) and self._is_optimizer_state(value)
+
     def _is_scaler(self, expr: Node) -> bool:
         last = _last(expr)
         if isinstance(expr, Attribute | Name):
-            return bool(_SCALER.search(last)) or self._facts.training.handle(expr) in self._facts.training.scalers
+            return bool(SCALER.search(last)) or self._facts.training.handle(expr) in self._facts.training.scalers
         return False
 
 

@@ -13,7 +13,21 @@ from amplint.facts.training.events import Event, EventKind
 from amplint.knowledge import training_names as known
 from amplint.knowledge.training_api import CLIP_NAMES
 from amplint.model.data import Value
-from amplint.model.tree import Attribute, Call, Continue, For, FunctionDef, If, Name, Node, Raise, Return, Stmt, While
+from amplint.model.tree import (
+    Attribute,
+    Call,
+    Continue,
+    ExprStmt,
+    For,
+    FunctionDef,
+    If,
+    Name,
+    Node,
+    Raise,
+    Return,
+    Stmt,
+    While,
+)
 from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
@@ -67,14 +81,14 @@ class Schedulers:
     def _step_beside(self, call: Call) -> Event | None:
         """The skippable optimizer step that happens once per scheduler step."""
         index = self._facts.index
-        loops = index.loops(call)
+        loops = [loop for loop in index.loops(call) if not _goes_through(loop, call)]
         owner = loops[0] if loops else index.function(call)
         if not isinstance(owner, For | While | FunctionDef):
             return None
         for event in self._facts.training.within(owner.body):
             if event.kind is not EventKind.SCALER_STEP and not self._is_accelerated(event):
                 continue
-            if (event.is_looped and not is_over_optimizers(event)) or self._is_switched_off(event):
+            if (event.is_looped and not is_over_optimizers(event, owner)) or self._is_switched_off(event):
                 continue
             if not are_exclusive(self._facts, call, event.entry):
                 return event
@@ -118,13 +132,26 @@ class Schedulers:
         return asks_for_the_norm or any(isinstance(node, Attribute) and node.attr in _SKIP_TESTS for node in nodes)
 
 
-def is_over_optimizers(event: Event) -> bool:
-    """Whether the only loop around a step goes over the optimizers that it steps."""
+def is_over_optimizers(event: Event, owner: Node | None = None) -> bool:
+    """Whether the only loop around a step, within an owner, goes over the optimizers that it steps."""
     if event.via or not event.call.args:
         return False
     argument = event.call.args[0].value
     loops = event.facts.index.loops(event.call)
-    return bool(loops) and isinstance(loops[0], For) and _names(loops[0].target) & _names(argument) != frozenset()
+    is_only = owner is None or not loops[1:] or loops[1] is owner
+    return (
+        is_only
+        and bool(loops)
+        and isinstance(loops[0], For)
+        and _names(loops[0].target) & _names(argument) != frozenset()
+    )
+
+
+def _goes_through(loop: For | While, call: Call) -> bool:
+    """Whether a loop does nothing but to go through the schedulers that it steps: it belongs to no batch of its own."""
+    receiver = call.func.value if isinstance(call.func, Attribute) else call.func
+    is_target = isinstance(loop, For) and bool(_names(loop.target) & _names(receiver))
+    return is_target and len(loop.body) == 1 and isinstance(loop.body[0], ExprStmt) and loop.body[0].value is call
 
 
 def _names(node: Node) -> frozenset[str]:
