@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+_ROOT = Path(__file__).parents[2]
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -25,11 +27,24 @@ def cost(command: Sequence[str], cwd: Path, runs: int, *, before: Sequence[str] 
     return Cost(*(median(sample[part] for sample in samples) for part in range(3)))
 
 
+def ratio(command: Sequence[str], other: Sequence[str], cwd: Path, pairs: int) -> float:
+    """How many times the processor time of another command one takes: the median over pairs of runs, in turns.
+
+    A processor's speed changes from minute to minute by more than what is asked here, but hardly within a pair.
+    """
+    found = []
+    for number in range(pairs):
+        both = {each: _once(each, cwd, ())[1] for each in ((command, other) if number % 2 else (other, command))}
+        found.append(both[command] / both[other])
+    return median(found)
+
+
 def _once(command: Sequence[str], cwd: Path, before: Sequence[str]) -> tuple[float, float, float]:
     if before:
         subprocess.run(before, cwd=cwd, check=True)
-    # What is installed has its compiled modules beside it.
+    # What is installed has its compiled modules beside it; this checkout is what is measured.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = str(_ROOT)
     start = time.perf_counter()
     process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, _, usage = os.wait4(process.pid, 0)
