@@ -43,14 +43,9 @@ def enter() -> NoReturn:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given in (["--version"], ["-V"]):
-        print(f"amplint {__version__}")
-        return CLEAN
     from amplint.config.usage import UsageError
 
     _make_streams_robust()
-    _collect_rarely()
-    _end_tidily()
     try:
         return _dispatch(given)
     except UsageError as error:
@@ -117,12 +112,18 @@ def _write_no_more() -> None:
 
 
 def _dispatch(given: list[str]) -> int:
-    from amplint.cli.parser import parse
+    if given in (["--version"], ["-V"]):
+        print(f"amplint {__version__}")
+        code = CLEAN
+    else:
+        from amplint.cli.parser import parse
 
-    options = parse(given)
-    code = options.run(options)
+        _collect_rarely()
+        _end_tidily()
+        options = parse(given)
+        code = int(options.run(options))
     sys.stdout.flush()
-    return int(code)
+    return code
 
 
 def _collect_rarely() -> None:

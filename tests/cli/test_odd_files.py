@@ -227,6 +227,24 @@ def test_a_full_standard_output_is_said(tree: Path, format_: str) -> None:
     assert done.stderr == b"amplint: cannot go on: [Errno 28] No space left on device\n"
 
 
+@posix
+@pytest.mark.parametrize("command", ["--version", "rule AMP201", "rule --all", "config --schema"])
+@pytest.mark.parametrize("stream", [">&-", "2>&-", ">&- 2>&-", "> /dev/full", "| true"])
+def test_small_commands_have_no_say_in_their_streams(command: str, stream: str, tmp_path: Path) -> None:
+    if "full" in stream and not os.path.exists("/dev/full"):
+        pytest.skip("there is no full device")
+    done = subprocess.run(
+        f'"{sys.executable}" -m amplint {command} {stream}',
+        cwd=tmp_path,
+        shell=True,
+        capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    full = b"amplint: cannot go on: [Errno 28] No space left on device\n"
+    assert (done.returncode, done.stderr) == ((2, full) if "full" in stream else (0, b""))
+
+
 def test_a_terminal_that_knows_only_ascii(tree: Path) -> None:
     (tree / "gr\u00fc\u00df.py").write_text(CODE + "with autocast(): x = '\u2713\U0001f600'\n", encoding="utf-8")
     done = amplint("--isolated", cwd=tree, environment={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
