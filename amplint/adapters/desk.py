@@ -7,6 +7,7 @@ import json
 import os
 import tokenize
 from collections.abc import Mapping
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
@@ -70,6 +71,8 @@ class Desk:
         self._texts: dict[str, bytes] = {}
         self._lowered: dict[str, Module] = {}
         self._uses: dict[str, frozenset[Path]] = {}
+        # How often something beside the texts may have changed: what began before that is not kept.
+        self._turn = 0
 
     def open(self, file: str) -> None:
         """Take a file up."""
@@ -77,6 +80,7 @@ class Desk:
 
     def close(self, file: str) -> None:
         """Put a file away, and forget the checks in which its unsaved text had a say."""
+        self._turn += 1
         for other in self.dependents(file):
             self._known.pop(other, None)
         self._open.pop(file, None)
@@ -94,6 +98,7 @@ class Desk:
 
     def forget(self) -> None:
         """Know nothing of earlier checks, because something beside the open texts may have changed."""
+        self._turn += 1
         self._known.clear()
 
     def dependents(self, file: str) -> list[str]:
@@ -107,32 +112,41 @@ class Desk:
         return notebook.uri if notebook is not None else document
 
     def analysis(self, file: str) -> Analysis | None:
-        """What the file's present text gives; None for a file that is not open."""
-        if file not in self._open:
-            return None
-        self._notice()
-        if file not in self._known:
-            self._known[file] = self._analysed(self._text(file))
-            self._uses[file] = self._known[file].uses
-        return self._known[file]
+        """What the file's present text gives; None for a file that is not open.
 
-    def _notice(self) -> None:
-        """Forget the checks of files whose text changed, and those in which these texts had a say."""
-        for file in self._open:
-            text = self._text(file)
+        The editor goes on while this works: it may change, open and close files meanwhile, but ask for no other work.
+        """
+        texts = self._notice()
+        known, turn = self._known.get(file), self._turn
+        if file not in texts or known is not None:
+            return known
+        known = self._analysed(texts[file], texts)
+        if file in self._open and turn == self._turn:
+            self._known[file], self._uses[file] = known, known.uses
+        return known
+
+    def _notice(self) -> dict[str, _Text]:
+        """The texts of the open files; checks of those whose text changed are forgotten, and those where it counted."""
+        texts = {}
+        for file in list(self._open):
+            with suppress(OSError):  # closed a moment ago, so its text is looked for on disk
+                texts[file] = self._text(file)
+        for file, text in texts.items():
             if self._texts.get(file) != text.raw:
                 self._texts[file] = text.raw
                 for stale in (file, *self.dependents(file)):
                     self._known.pop(stale, None)
+        return texts
 
     def fixed(self, file: str) -> list[types.TextDocumentEdit]:
         """The edits of all safe fixes, document by document."""
-        if file not in self._open:
+        texts = self._notice()
+        if file not in texts:
             return []
-        text = self._text(file)
+        text = texts[file]
         try:
-            done = self._run(text, fixes=True)
-        except (UsageError, SourceError):
+            done = self._run(text, texts, fixes=True)
+        except (UsageError, SourceError, OSError):
             return []
         edits: dict[str, list[types.TextEdit]] = {}
         for _, before, after in done.changed:
@@ -146,7 +160,7 @@ class Desk:
             for uri, found in edits.items()
         ]
 
-    def _analysed(self, text: _Text) -> Analysis:
+    def _analysed(self, text: _Text, texts: Mapping[str, _Text]) -> Analysis:
         try:
             source = source_from_bytes(text.raw, str(text.path))
         except SourceError as error:
@@ -155,8 +169,8 @@ class Desk:
         sheet = self._sheet(text, source)
         try:
             docs = Resolver({}, self._folder(text.path)).top().settings.docs_url or published()
-            done = self._run(text)
-        except UsageError as error:
+            done = self._run(text, texts)
+        except (UsageError, OSError) as error:
             return Analysis(sheet, complaints=(str(error),))
         report = done.report
         return Analysis(
@@ -170,10 +184,12 @@ class Desk:
             tuple(f"{problem.path}: {problem.message}" for problem in report.problems),
         )
 
-    def _run(self, text: _Text, *, fixes: bool = False) -> Run:
+    def _run(self, text: _Text, texts: Mapping[str, _Text], *, fixes: bool = False) -> Run:
         folder = self._folder(text.path)
         resolver = Resolver({}, folder)
-        unsaved = {other.path: other.raw for other in map(self._text, self._open) if other.path != text.path}
+        # An editor shows other things than files too, as an old version under the path of the file.
+        files = [other for uri, other in texts.items() if uri.startswith("file:")]
+        unsaved = {other.path: other.raw for other in files if other.path != text.path}
         wanted = Wanted(
             stdin=text.raw,
             fixes=fixes,

@@ -4,7 +4,10 @@ Knows the protocol and when to check; judges nothing itself.
 """
 
 import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -26,6 +29,8 @@ _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     ]
 )
 
+_Answer = TypeVar("_Answer")
+
 
 class Server(LanguageServer):
     """A server with what it knows of each open file; files are named by the address of document or notebook."""
@@ -35,7 +40,8 @@ class Server(LanguageServer):
         self.desk = Desk(self)
         self._waiting: dict[str, asyncio.Task[None]] = {}
         self._said: dict[str, str] = {}
-        self._working = asyncio.Lock()
+        # One work at a time: a plan that is given up does not stop the work that it waits for, as it would free a lock.
+        self._worker = ThreadPoolExecutor(1, "amplint")
 
     def expect(self, file: str, pause: float = 0.0) -> None:
         """Check a file soon, and forget an earlier plan to."""
@@ -57,15 +63,14 @@ class Server(LanguageServer):
 
     async def analysis(self, document: str) -> Analysis | None:
         """What is known of the file of a document, for the text that it has now."""
-        file = self.desk.file_of(document)
-        async with self._working:
-            return await asyncio.to_thread(self.desk.analysis, file)
+        return await self._worked(self.desk.analysis, self.desk.file_of(document))
 
     async def fixed(self, document: str) -> list[types.TextDocumentEdit]:
         """The edits of all safe fixes in the file of a document."""
-        file = self.desk.file_of(document)
-        async with self._working:
-            return await asyncio.to_thread(self.desk.fixed, file)
+        return await self._worked(self.desk.fixed, self.desk.file_of(document))
+
+    async def _worked(self, work: Callable[[str], _Answer], file: str) -> _Answer:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work, file)
 
     def close(self, file: str, documents: list[str]) -> None:
         """Take back what was said about a file that is open no more."""
@@ -79,8 +84,7 @@ class Server(LanguageServer):
 
     async def _check(self, file: str, pause: float) -> None:
         await asyncio.sleep(pause)
-        async with self._working:
-            analysis = await asyncio.to_thread(self.desk.analysis, file)
+        analysis = await self._worked(self.desk.analysis, file)
         if analysis is None:
             return
         self._complain(file, "\n".join(analysis.complaints))
