@@ -142,8 +142,9 @@ class Scene:
     def _resolved(self, term: Term, budget: int) -> Term:
         match term:
             case ("name", str(name), int(frame)) if budget:
-                meant = self._meant(name, frame, budget)
-                return term if meant is None else meant
+                return self._meant(name, frame, budget) or term
+            case ("name", str(name), "") if budget and isinstance(self.frames[0].function, Module):
+                return self._meant(name, 0, budget) or term
             case ("attr", tuple() as base, name):
                 return ("attr", self._resolved(base, budget), name)
             case ("item", tuple() as base, tuple() as index):
