@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect
+from amplint.facts.protocol.places import is_of_many
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients
 from amplint.model.edit import (
@@ -86,7 +87,7 @@ def unscale_before(defect: Defect) -> Fix | None:
 def is_element(defect: Defect) -> bool:
     """Whether the optimizer is one of a collection."""
     optimizer = defect.error.optimizer if defect.error is not None else None
-    return isinstance(optimizer, tuple) and bool(optimizer) and optimizer[0] == "each"
+    return isinstance(optimizer, tuple) and bool(optimizer) and is_of_many(optimizer)
 
 
 def steps_with(defect: Defect, kind: EventKind) -> list[Step]:

@@ -67,6 +67,8 @@ class UnscaledTraining:
             function = self._facts.index.function(region.opening)
             if not isinstance(function, FunctionDef) or region.is_off or region.is_inference:
                 continue
+            if self._is_test(function):
+                continue
             is_default = region.dtypes == {None} and all(self._is_default_dtype(a) for a in region.autocasts)
             if "float16" not in region.dtypes and not is_default:
                 continue
@@ -96,6 +98,12 @@ class UnscaledTraining:
 
     def _has(self, kind: EventKind) -> bool:
         return any(self._facts.training.kind(call) is kind for call in self._facts.index.calls)
+
+    def _is_test(self, function: FunctionDef) -> bool:
+        """Whether a function tests that gradients flow, and applies none."""
+        if not function.name.startswith("test"):
+            return False
+        return not any(e.kind is EventKind.OPTIMIZER_STEP for e in self._facts.training.within(function.body))
 
     def _has_help(self) -> bool:
         each = self._facts.index.each

@@ -3,11 +3,19 @@
 Knows neither scalers nor optimizers; which objects a call is about is for `events.py`.
 """
 
-from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Name, Unary
+from amplint.facts.program.index import Index
+from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, Name, Node, Unary, With
 from amplint.model.walks import is_none, last_name
 
 # What gives another optimizer each time.
 TAKING = frozenset({"next", "pop", "popleft"})
+EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+
+
+def is_expected_to_raise(index: Index, node: Node) -> bool:
+    """Whether a test wants an error of a statement: `with pytest.raises(RuntimeError):`."""
+    items = (item for outer in index.ancestors(node) if isinstance(outer, With) for item in outer.items)
+    return any(isinstance(item.context, Call) and last_name(item.context.func) in EXPECTING for item in items)
 
 
 def takes_another(expr: Expr) -> bool:

@@ -13,6 +13,7 @@ from amplint.facts.program.escapes import TOUCHING, is_harmless, is_touching
 from amplint.facts.protocol.bound import is_bound_to
 from amplint.facts.protocol.call_shapes import (
     goes_on,
+    is_expected_to_raise,
     is_gradient_argument,
     is_infinite,
     mapped_scale,
@@ -21,7 +22,8 @@ from amplint.facts.protocol.call_shapes import (
 )
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.protocol.happening import Happening
-from amplint.facts.protocol.owners import Owners, is_part
+from amplint.facts.protocol.owners import Owners
+from amplint.facts.protocol.places import is_of_many, is_part
 from amplint.facts.protocol.roles import Roles, called_names
 from amplint.facts.protocol.scene import Scene, is_known_place
 from amplint.facts.protocol.sharing import Sharing
@@ -54,7 +56,10 @@ class Events(Struct, dict=True):
     def of(self, step: Step) -> tuple[Happening, ...]:
         """What a step does, in order."""
         if step not in self._found:
-            self._found[step] = tuple(self.sharing.spread(self._events(step)))
+            found = tuple(self.sharing.spread(self._events(step)))
+            is_probe = found and is_expected_to_raise(self.scene.homes[step.frame].index, step.node)
+            gone = (Happening(EventKind.FORGET), *(Happening(EventKind.FORGET, each.scaler) for each in found))
+            self._found[step] = gone if is_probe else found
         return self._found[step]
 
     @cached_property
@@ -116,8 +121,8 @@ class Events(Struct, dict=True):
                 elif place in self.roles.optimizers:
                     yield Happening(EventKind.ZERO, None, (place,))
                 # A new object has optimizers of its own: what its predecessor of an earlier turn left is not theirs.
-                held = (each for each in self.roles.optimizers if each != place and is_known_place(place))
-                yield from (Happening(EventKind.FORGET, None, (each,)) for each in held if is_part(place, each))
+                held = (each for each in self.roles.optimizers if each != place and is_part(place, each))
+                yield from (Happening(EventKind.FORGET, None, (each,)) for each in held if is_known_place(place))
 
     def _record_read(self, value: Node | None, frame: int) -> Iterator[Happening]:
         """Who reads the stage that a scaler keeps of an optimizer knows on which paths it was unscaled."""
@@ -170,10 +175,6 @@ class Events(Struct, dict=True):
         """Whether a frame is that of a method of an optimizer, which the call of the method speaks for."""
         return self._receiver(frame) == optimizer
 
-    def _is_of_scaler(self, frame: int) -> bool:
-        """Whether a frame is that of a scaler's own method, which has looked for infs in its own way."""
-        return self._receiver(frame) in self.roles.scalers
-
     def _receiver(self, frame: int) -> Term | None:
         """The object whose method a frame is."""
         activation = self.scene.frames[frame]
@@ -192,7 +193,7 @@ class Events(Struct, dict=True):
                 kind = EventKind.UNSCALE if method == "unscale_" else EventKind.STEP
                 optimizer = self.scene.place(first.value, frame)
                 yield Happening(kind, scaler, (optimizer,) if optimizer in self.roles.optimizers else None)
-            case "update" if scaler[0] == "each":
+            case "update" if is_of_many(scaler):
                 # In the next turn of the loop it is another scaler's update.
                 yield Happening(EventKind.FORGET, scaler)
             case "update":
@@ -208,7 +209,9 @@ class Events(Struct, dict=True):
         if method == "zero_grad":
             yield Happening(EventKind.ZERO, None, (optimizer,))
         elif method == "step":
-            is_told = any(not is_none(argument.value) for argument in call.args) or self._is_of_scaler(frame)
+            # A scaler's own method has looked for infs in its own way.
+            is_of_scaler = self._receiver(frame) in self.roles.scalers
+            is_told = any(not is_none(argument.value) for argument in call.args) or is_of_scaler
             yield Happening(EventKind.FORGET if is_told else EventKind.DIRECT_STEP, None, (optimizer,))
         elif any(part in method for part in TOUCHING):
             yield Happening(EventKind.FORGET, None, (optimizer,))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from amplint.facts.protocol.call_shapes import is_left_gradient
 from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.losses import Losses, Scalers
+from amplint.facts.protocol.owners import Owners
 from amplint.facts.protocol.standing import Standing
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
@@ -22,8 +23,9 @@ OF_A_SCALER = frozenset({EventKind.CREATE, EventKind.SCALE, EventKind.UPDATE, Ev
 class Meaning:
     """The events of a scene's happenings. sole: the optimizer that every event is about, where there is one alone."""
 
-    def __init__(self, losses: Losses, optimizers: tuple[Term, ...], sole: Term | None) -> None:
+    def __init__(self, losses: Losses, owners: Owners, optimizers: tuple[Term, ...], sole: Term | None) -> None:
         self.losses = losses
+        self.owners = owners
         self.optimizers = optimizers
         self.sole = sole
         # Most events are the same at every point, and then they are one object: comparing them costs nothing.
@@ -81,7 +83,8 @@ class Meaning:
     def _backward_of(self, scalers: Scalers, loss: Expr, optimizers: Owned, step: Step) -> Event:
         is_certain = self.sole is not None
         if len(scalers) == 1:
-            return Event(EventKind.SCALED_BACKWARD, step, next(iter(scalers)), optimizers, is_certain)
+            (scaler,) = scalers
+            return Event(EventKind.SCALED_BACKWARD, step, scaler, optimizers or self.owners.paired(scaler), is_certain)
         if scalers or not self.losses.is_plain(loss, step.frame):
             return Event(EventKind.FORGET, step, None, self.optimizers)
         return Event(EventKind.PLAIN_BACKWARD, step, None, None, is_certain)

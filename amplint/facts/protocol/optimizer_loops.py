@@ -8,11 +8,12 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from amplint.facts.protocol.guards import Guards
+from amplint.facts.protocol.places import is_of_many, is_part
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import OPAQUE, Term, contains, parts
 from amplint.model.data import Value
-from amplint.model.tree import Assign, Attribute, Comprehension, For, Generator, Name, Node, Subscript
+from amplint.model.tree import Assign, Attribute, Comprehension, Expr, For, Generator, Name, Node, Subscript
 from amplint.model.walks import walk
 
 
@@ -83,7 +84,9 @@ class OptimizerLoops(Struct, dict=True):
     def _enter(self, step: Step, node: For | Generator | Assign) -> None:
         targets = node.targets if isinstance(node, Assign) else (node.target,)
         names = [name for target in targets for name in walk(target) if isinstance(name, Name)]
-        places = tuple(p for p in (self.scene.place(name, step.frame) for name in names) if p in self.elements)[:1]
+        taken = filter(is_of_many, (self.scene.place(name, step.frame) for name in names))
+        found = (tuple(e for e in sorted(self.elements, key=repr) if is_part(place, e)) for place in taken)
+        places = next((held for held in found if held), ())
         index = self.scene.homes[step.frame].index
         around = index.parents.get(node)
         if not places:
@@ -117,11 +120,22 @@ def element_keys(scene: Scene, elements: frozenset[Term]) -> dict[Term, set[Use]
     for step, call in scene.calls:
         taken = [call.func.value] if isinstance(call.func, Attribute) else []
         for expr in (*taken, *(argument.value for argument in call.args[:1])):
-            if isinstance(expr, Subscript) and (place := scene.place(expr, step.frame)) in elements:
+            place = scene.place(expr, step.frame)
+            index = _key(expr, scene, step.frame) if place in elements else None
+            if index is not None:
                 loops = scene.homes[step.frame].index.loops(call)
-                key = scene.terms.of(expr.index, step.frame)
+                key = scene.terms.of(index, step.frame)
                 found.setdefault(place, set()).add(Use(key, tuple(map(id, loops))))
     return found
+
+
+def _key(expr: Expr, scene: Scene, frame: int) -> Expr | None:
+    """The key by which an expression, or what it is a part of, is taken from its collection."""
+    while isinstance(expr, Subscript | Attribute):
+        if isinstance(expr, Subscript) and scene.place(expr, frame)[0] == "each":
+            return expr.index
+        expr = expr.value
+    return None
 
 
 def is_computed(key: Term) -> bool:

@@ -9,12 +9,13 @@ from functools import cached_property
 from msgspec import Struct
 
 from amplint.facts.protocol.guards import common_loop, loop_around
+from amplint.facts.protocol.places import is_part
 from amplint.facts.protocol.roles import Roles, parameter_sources
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.model.tree import Attribute, Name, Node
-from amplint.model.walks import last_name, walk
+from amplint.model.walks import walk
 
 
 class Owners(Struct, dict=True):
@@ -85,13 +86,28 @@ class Owners(Struct, dict=True):
 
     @cached_property
     def of_scalers(self) -> tuple[Term, ...] | None:
-        """The optimizers that some scaler steps or unscales; None where there is none."""
-        found = (
-            self.scene.place(call.args[0].value, step.frame)
-            for step, call in self.scene.calls
-            if last_name(call.func) in ("step", "unscale_") and call.args
-        )
-        return tuple(dict.fromkeys(place for place in found if place in self.roles.optimizers)) or None
+        """The optimizers that some scaler steps or unscales; None where there is none, or one of many."""
+        found = tuple(dict.fromkeys(place for places in self._served.values() for place in places))
+        return None if any(self.roles.optimizers[place].is_element for place in found) else found or None
+
+    def paired(self, scaler: Term) -> tuple[Term, ...] | None:
+        """The optimizers that a scaler serves, where there are several scalers and none shares one with another."""
+        served = self._served
+        places = [place for found in served.values() for place in found]
+        is_apart = len(served) > 1 and len(set(places)) == len(places)
+        return tuple(served.get(scaler, ())) or None if is_apart and self.of_scalers is not None else None
+
+    @cached_property
+    def _served(self) -> dict[Term, dict[Term, None]]:
+        """What each scaler steps or unscales."""
+        found: dict[Term, dict[Term, None]] = {}
+        for step, call in self.scene.calls:
+            if isinstance(call.func, Attribute) and call.func.attr in ("step", "unscale_") and call.args:
+                scaler = self.scene.place(call.func.value, step.frame)
+                optimizer = self.scene.place(call.args[0].value, step.frame)
+                if scaler is not None and scaler in self.roles.scalers and optimizer in self.roles.optimizers:
+                    found.setdefault(scaler, {})[optimizer] = None
+        return found
 
     @cached_property
     def _steps(self) -> dict[Term, list[Step]]:
@@ -113,12 +129,3 @@ class Owners(Struct, dict=True):
                 for binding in names.lookup(part.id, part):
                     if binding.value is not None and binding.scope is self.scene.frames[frame].function:
                         yield from walk(binding.value)
-
-
-def is_part(whole: Term, part: object) -> bool:
-    """Whether a place is another, or lies inside it."""
-    while isinstance(part, tuple) and part:
-        if part == whole:
-            return True
-        part = part[1] if part[0] in ("attr", "item", "each") else None
-    return False

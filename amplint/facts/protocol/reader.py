@@ -76,7 +76,7 @@ class Reader(Client[Standing]):
         self.optimizers = tuple(roles.optimizers) or (UNSEEN,)
         self._elements = frozenset(place for place, role in roles.optimizers.items() if role.is_element)
         sole = self.optimizers[0] if len(self.optimizers) == 1 and not self._elements else None
-        self._meaning = Meaning(self.losses, self.optimizers, sole)
+        self._meaning = Meaning(self.losses, events.owners, self.optimizers, sole)
         self._loops = OptimizerLoops(scene, self._elements)
         self._automaton = Automaton()
         self._switched_off: dict[int, Happening] = {}

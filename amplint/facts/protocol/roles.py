@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from amplint.facts.program.classes import base_names, method
 from amplint.facts.program.origins import Origin, Origins
+from amplint.facts.protocol.places import is_of_many
 from amplint.facts.protocol.scene import Scene, is_known_place, owner_of
 from amplint.flow.graph import StepKind
 from amplint.flow.terms import OPAQUE, Term
@@ -51,8 +52,8 @@ class OptimizerRole(Value):
 
     @property
     def is_element(self) -> bool:
-        """Whether it stands for the elements of a collection."""
-        return self.place[0] == "each"
+        """Whether it stands for the elements of a collection, or for what each of them holds."""
+        return is_of_many(self.place)
 
 
 class Roles(Struct):
@@ -246,8 +247,11 @@ def called_names(origin: Origin) -> frozenset[str]:
 
 
 def _agreed(switches: list[Term | None]) -> Term | None:
-    first = switches[0]
-    return first if all(switch == first for switch in switches) else OPAQUE
+    """What switches a scaler that is made in several places: where some are always on, it may be the others' switch."""
+    different = set(switches) - {("const", "bool", True), None}
+    if len(different) > 1 or (("const", "bool", False) in different and len(set(switches)) > 1):
+        return OPAQUE
+    return different.pop() if different else None
 
 
 def _bases(origins: list[Origin]) -> set[str]:

@@ -137,6 +137,10 @@ def _is_optimizer_use(node: Node, names: set[str]) -> bool:
 
 
 def _is_taken_by(expr: Node, names: set[str]) -> bool:
-    """Whether an expression is one of some names, or what is taken by one of them as its key."""
-    keys = walk(expr.index) if isinstance(expr, Subscript) else (expr,)
-    return any(isinstance(key, Name) and key.id in names for key in keys)
+    """Whether an expression is one of some names, or what is taken by one of them as its key, or a part of that."""
+    while isinstance(expr, Subscript | Attribute):
+        keys = walk(expr.index) if isinstance(expr, Subscript) else ()
+        if any(isinstance(key, Name) and key.id in names for key in keys):
+            return True
+        expr = expr.value
+    return isinstance(expr, Name) and expr.id in names

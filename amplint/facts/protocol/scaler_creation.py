@@ -35,7 +35,7 @@ from amplint.model.tree import (
     Try,
     While,
 )
-from amplint.model.walks import own_nodes, walk
+from amplint.model.walks import last_name, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -199,10 +199,22 @@ def _inside(loop: For | While | None) -> set[Node]:
 
 def _makes_optimizer(facts: "Facts", where: Node) -> bool:
     """Whether a stretch makes an optimizer, itself or by a function in sight that does nothing else with it."""
-    calls = [node for node in walk(where) if isinstance(node, Call)]
+    nodes = list(walk(where))
+    calls = [node for node in nodes if isinstance(node, Call)]
     if any(is_optimizer(name) for call in calls for name in facts.names.meaning(call.func).names):
         return True
+    if any(isinstance(node, Assign) and _is_new_optimizer(node) for node in nodes):
+        return True
     return any(isinstance(facts.index.parents.get(call), Assign) and _gives_optimizer(facts, call) for call in calls)
+
+
+def _is_new_optimizer(statement: Assign) -> bool:
+    """Whether a call whose result is called an optimizer was given none to hand on: `optimizer = build(model)`."""
+    if not isinstance(statement.value, Call) or last_name(statement.value.func) == "optimizers":
+        return False
+    given = {last_name(part) for argument in statement.value.args for part in walk(argument.value)}
+    targets = {last_name(part) for target in statement.targets for part in walk(target)}
+    return any("optim" in name.lower() and name not in given for name in targets)
 
 
 def _gives_optimizer(facts: "Facts", call: Call) -> bool:
