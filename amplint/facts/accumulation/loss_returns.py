@@ -37,6 +37,8 @@ DEEPEST = 12
 # What programs call the number of their processes.
 PROCESSES = frozenset({"world_size", "get_world_size", "worldsize", "num_processes", "nprocs", "n_gpus", "num_gpus"})
 TORCH_LOSSES = ("torch.nn.functional.", "torch.nn.")
+# How the names of weights begin, and of the temperature of a distillation.
+WEIGHTS = ("lambda", "lam", "alpha", "beta", "gamma", "temperature", "tau")
 KEEPING = frozenset({"float", "squeeze", "contiguous", "to", "double"})
 
 
@@ -112,6 +114,21 @@ class LossParts(Struct):
             self.is_summed = self.is_summed or reduction.value == "sum"
 
 
+def is_weight(factor: Expr) -> bool:
+    """Whether a factor is made of numbers and of what weights of losses are called."""
+    match factor:
+        case Constant():
+            return True
+        case Unary(op="-" | "+"):
+            return is_weight(factor.operand)
+        case Binary(op="+" | "-" | "*" | "**"):
+            return is_weight(factor.left) and is_weight(factor.right)
+        case Name() | Attribute():
+            return last_name(factor).lower().lstrip("_").startswith(WEIGHTS)
+        case _:
+            return False
+
+
 class ReturnedLoss:
     """Reads the returns of functions into the parts of a loss; later are the divisions of what they return.
 
@@ -183,11 +200,13 @@ class ReturnedLoss:
         if expr.op in ("/", "//"):
             self._follow(home, expr.left, depth, self._parts.divided(expr.right, expr, later))
             return
-        for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
-            if expr.op != "*" or isinstance(other, Constant):
-                self._follow(home, side, depth, later)
-            elif not isinstance(side, Constant):
-                self._parts.is_weighted = True
+        sides = (expr.left, expr.right)
+        parts = [side for side in sides if expr.op != "*" or not is_weight(side)]
+        if expr.op == "*" and len(parts) == len(sides):
+            self._parts.is_weighted = True
+            return
+        for part in parts:
+            self._follow(home, part, depth, later)
 
     def _call(self, home: "Facts", call: Call, depth: int, later: Later) -> None:
         func = call.func

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 _EXPECTS = re.compile(r"raises|warns|catch_warnings|suppress|deprecated_call", re.IGNORECASE)
+_GIVES = re.compile(r"cast|(^|_)amp(_|$)|precision", re.IGNORECASE)
 
 
 class NeverEntered(Value):
@@ -73,6 +74,9 @@ class Entering:
                     yield NeverEntered(call, "unread")
                 case _:
                     pass
+        for call in self._given:
+            if not self._is_tried(call):
+                yield NeverEntered(call, "dropped")
         for item in self._facts.index.each(WithItem):
             match item.context:
                 case BoolOp(op="and", values=values):
@@ -147,6 +151,16 @@ class Entering:
     @cached_property
     def _made(self) -> tuple[Call, ...]:
         return tuple(dict.fromkeys(made.call for made in self._facts.regions.constructed))
+
+    @property
+    def _given(self) -> Iterator[Call]:
+        """Calls that stand alone and give what another function makes: `self.precision.autocast()`."""
+        for statement in self._facts.index.each(ExprStmt):
+            call = statement.value
+            if not isinstance(call, Call) or call in self._made or not _GIVES.search(last_name(call.func)):
+                continue
+            if self._facts.regions.autocasts(call)[0]:
+                yield call
 
     def _is_autocast(self, expr: Expr) -> bool:
         found, has_other = self._facts.regions.autocasts(expr)

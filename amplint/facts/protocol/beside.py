@@ -17,6 +17,13 @@ def beside(reading: Reading, site: Step, *kinds: EventKind) -> list[Step]:
     return sorted(steps, key=lambda step: step.node.span)
 
 
+def follows(reading: Reading, first: Step, later: Step) -> bool:
+    """Whether one step stands behind another in the same block, so that nothing decides between them."""
+    index = reading.scene.homes[first.frame].index
+    is_after = first.frame == later.frame and first.node.span < later.node.span
+    return is_after and index.block(index.statement(first.node)) == index.block(index.statement(later.node))
+
+
 def next_unscale(reading: Reading, site: Step) -> Step | None:
     """The next step in the same function, which unscales too late."""
     steps = beside(reading, site, EventKind.STEP, EventKind.UNSCALE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from amplint.facts.protocol.beside import beside, guarded_step, is_boundary_missing, next_unscale
+from amplint.facts.protocol.beside import beside, follows, guarded_step, is_boundary_missing, next_unscale
 from amplint.facts.protocol.defect import Defect, DefectKind, unexplained
 from amplint.facts.protocol.doubt import is_doubtful
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
@@ -16,6 +16,7 @@ from amplint.facts.protocol.forgotten import forgotten
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
 from amplint.facts.protocol.left_out import premature, unapplied, unended
+from amplint.facts.protocol.next_round import met_by_next_round
 from amplint.facts.protocol.reader import Misstep
 from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.told import is_told, is_waited_for
@@ -60,27 +61,29 @@ class _Judge:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.scene = reading.scene
-        self.reasons = {misstep.error.reason for misstep in reading.missteps}
+        self.missteps = (*reading.missteps, *met_by_next_round(reading))
+        self.reasons = {misstep.error.reason for misstep in self.missteps}
 
     def defects(self) -> Iterator[Defect]:
         moot = {
             (misstep.error.optimizer, reason)
-            for misstep in self.reading.missteps
+            for misstep in self.missteps
             if misstep.error.reason in EXPLAINING
             for reason in CONSEQUENCES[misstep.error.reason].moot - EXPLAINING
         }
-        missteps = (m for m in self.reading.missteps if (m.error.optimizer, m.error.reason) not in moot)
+        missteps = (m for m in self.missteps if (m.error.optimizer, m.error.reason) not in moot)
         found = [self._defect(misstep) for misstep in missteps if not is_doubtful(self.reading, misstep)]
         found += [self._at(DefectKind.MICRO_UNSCALE, *early, ()) for early in premature(self.reading)]
-        yield from unexplained([defect for defect in found if defect is not None])
+        known = [defect for defect in found if defect is not None]
+        yield from unexplained(known)
         yield from self._dropped()
         yield from self._beside_chosen()
         yield from self._scaled_twice()
-        yield from self._left_out()
+        yield from self._left_out({defect.error.reason for defect in known if defect.error is not None})
 
-    def _left_out(self) -> Iterator[Defect]:
+    def _left_out(self, known: set[Reason]) -> Iterator[Defect]:
         """What no path does, where no path fails for it."""
-        if Reason.UPDATE_WITHOUT_RECORD not in self.reasons:
+        if Reason.UPDATE_WITHOUT_RECORD not in known:
             found = dict.fromkeys(forgotten(self.reading))
             if self.reasons.isdisjoint(AROUND | EXPLAINING):
                 found.update(dict.fromkeys(unapplied(self.reading)))
@@ -203,7 +206,7 @@ class _Judge:
         assert isinstance(site, Step)
         first = next((step for kind, step in because if kind is EventKind.UNSCALE), site)
         gradients = misstep.before.optimizer(error.optimizer).gradients
-        if gradients is Gradients.UNSCALED and first != site:
+        if first != site and (gradients is Gradients.UNSCALED or follows(self.reading, first, site)):
             return self._at(DefectKind.REPEATED_UNSCALE, site, error, because)
         if is_boundary_missing(self.reading, first):
             return self._at(DefectKind.MICRO_UNSCALE, first, error, because)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.bound_functions import named_function
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.guards import loop_around
 from amplint.facts.protocol.readings import Reading
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 GIVING_UP = re.compile(r"finite|nan|inf|skip|overflow|bad|valid", re.IGNORECASE)
-STEPPING = re.compile(r"(?<!time)(?<!time_)step(?!s)")
+STEPPING = re.compile(r"(?<!time)(?<!time_)(?<!\d)step(?!s)")
 ENDS = (EventKind.UPDATE, EventKind.SET_SCALE)
 
 
@@ -43,7 +44,7 @@ def unapplied(reading: Reading) -> Iterator[Step]:
 
 def _is_open(reading: Reading, site: Step, scaler: Term) -> bool:
     """Whether something that is not seen may step with a scaler."""
-    is_beyond = _is_in_other_hands(reading, scaler) or is_done_elsewhere(reading, scaler, "step")
+    is_beyond = is_in_other_hands(reading, scaler) or is_done_elsewhere(reading, scaler, "step")
     return is_beyond or _may_be_done_here(reading, site)
 
 
@@ -73,7 +74,7 @@ def unended(reading: Reading) -> Iterator[Step]:
     if not reading.scene.facts.context.is_complete:
         return
     for scaler in reading.roles.scalers:
-        if not _is_own(reading, scaler) or _is_in_other_hands(reading, scaler):
+        if not is_own(reading, scaler) or is_in_other_hands(reading, scaler):
             continue
         if any(reading.steps_of(*ENDS, scaler=scaler)):
             continue
@@ -101,11 +102,12 @@ def _is_scaled_before(reading: Reading, later: Step, scaler: Term) -> bool:
     )
 
 
-def _is_in_other_hands(reading: Reading, scaler: Term) -> bool:
+def is_in_other_hands(reading: Reading, scaler: Term) -> bool:
+    """Whether something that is not seen is given a scaler."""
     return any(reading.steps_of(EventKind.FORGET, scaler=scaler))
 
 
-def _is_own(reading: Reading, scaler: Term) -> bool:
+def is_own(reading: Reading, scaler: Term) -> bool:
     """Whether a scaler is one that the class of the root makes for each of its objects."""
     match reading.root.klass, scaler:
         case (home, klass), ("attr", ("name", "self", 0), str(name)):
@@ -128,12 +130,22 @@ def _parts(home: "Facts", value: Expr | None) -> Iterator[Node]:
 
 def _may_be_done_here(reading: Reading, step: Step) -> bool:
     """Whether the function calls something of its own that says in its name that it steps, and is not seen."""
-    index = reading.scene.homes[step.frame].index
-    function = index.function(step.node)
+    home = reading.scene.homes[step.frame]
+    function = home.index.function(step.node)
     entered = {id(frame.call) for frame in reading.scene.frames}
     return any(
-        index.function(call) is function and id(call) not in entered and _says_step(call.func) for call in index.calls
+        home.index.function(call) is function
+        and id(call) not in entered
+        and _says_step(call.func)
+        and not _leaves_steps(home, call.func)
+        for call in home.index.calls
     )
+
+
+def _leaves_steps(home: "Facts", func: Expr) -> bool:
+    """Whether a function in sight has nothing to do with steps, whatever it is called."""
+    named = named_function(home, func)
+    return named is not None and not named[0].concerns.has(named[1])
 
 
 def _says_step(func: Expr) -> bool:

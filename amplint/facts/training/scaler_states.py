@@ -25,7 +25,7 @@ def is_only_handed_on(facts: "Facts", read: Call) -> bool:
     is_method = isinstance(function, FunctionDef) and function.name == "state_dict" and klass is not None
     if not is_method or klass is None or not isinstance(facts.index.parents.get(read), Return):
         return False
-    return not any(_asks(other) for other in all_importers(facts, {klass.name}) if other is not facts)
+    return not _is_asked_by_users(facts, klass)
 
 
 def gives_state(facts: "Facts", owner: FunctionDef | None) -> Iterator[Return]:
@@ -36,7 +36,7 @@ def gives_state(facts: "Facts", owner: FunctionDef | None) -> Iterator[Return]:
     steps = (call for handle in facts.training.scalers for call in facts.training.uses[handle].get("step", ()))
     if not any(facts.index.klass(call) is klass for call in steps):
         return
-    if not any(_asks(other) for other in all_importers(facts, {klass.name}) if other is not facts):
+    if not _is_asked_by_users(facts, klass):
         yield from (node for node in facts.index.each(Return) if facts.index.function(node) is owner)
 
 
@@ -73,6 +73,12 @@ def _is_mentioned(facts: "Facts", scaler: object) -> bool:
     given = (node for node in nodes if isinstance(parents.get(node), Argument))
     listed = (value for each in facts.index.each(Dict) for value in each.values)
     return any(training.handle(node) == scaler for node in (*given, *listed))
+
+
+def _is_asked_by_users(facts: "Facts", klass: ClassDef) -> bool:
+    """Whether another module that makes objects of a class reads the state of a scaler."""
+    users = (other for other in all_importers(facts, {klass.name}) if other is not facts)
+    return any(other.targets.named(klass.name) and _asks(other) for other in users)
 
 
 def _asks(facts: "Facts") -> bool:
