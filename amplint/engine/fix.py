@@ -18,7 +18,7 @@ from amplint.rewrite.render import Refusal
 from amplint.source.text import Source, SourceError, source_from_bytes
 
 MAX_ROUNDS = 10
-MAX_STEPS = 3
+MAX_STEPS = 5
 # Fixes of which one does not hold are halved until they are no more than these.
 MANY = 8
 
@@ -233,16 +233,17 @@ class _Run(Struct):
     def _counted(
         self, state: Mapping[str, CheckedFile], seen: Collection[str], chosen: dict[str, list[Chosen]]
     ) -> tuple[str | None, dict[str, list[Finding]]]:
-        """Whether every fixed finding is gone and no other came, by code over the files seen; else the new ones too."""
+        """Whether every fixed finding is gone and no other came, by code over the files seen; else those that may have.
+
+        Where torch raises at a mistake, the next one of its kind is only found once it is mended.
+        """
         fixed = Counter(each.finding.code for group in chosen.values() for each in group)
         old = Counter(finding.code for path in seen for finding in self._before(path))
         new = Counter(finding.code for path in seen for finding in state[path].findings)
         more = {code for code in new if new[code] > old[code]}
-        if more:
-            found = {path: [finding for finding in state[path].findings if finding.code in more] for path in seen}
-            return f"it would bring a new {min(more)}", found
-        left = sorted(code for code in new if new[code] > old[code] - fixed[code])
-        return (f"{left[0]} would still be found" if left else None), {}
+        left = {code for code in new if new[code] > old[code] - fixed[code]}
+        against = f"it would bring a new {min(more)}" if more else f"{min(left)} would still be found" if left else None
+        return against, {path: [each for each in state[path].findings if each.code in more | left] for path in seen}
 
     def _before(self, path: str) -> tuple[Finding, ...]:
         return self.state[path].findings if path in self.state else ()

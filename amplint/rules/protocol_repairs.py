@@ -76,12 +76,18 @@ def unscale_before(defect: Defect) -> Fix | None:
         return None
     guards = defect.reading.guards
     waits = {id(guard.test) for step in steps for guard, _ in guards.boundaries(step)}
-    if waits - {id(guard.test) for guard in guards.of(defect.site)} or is_element(defect):
+    if waits - {id(guard.test) for guard in guards.of(defect.site)} or is_element(defect) or _is_of_any(defect):
         return None
     code = f"{scaler}.unscale_({optimizer})"
     line = statement.span.line
     applicability = Applicability.SAFE if is_sole(defect) else Applicability.UNSAFE
     return repair(f"insert `{code}` before line {line}", applicability, InsertBefore(statement.span, code))
+
+
+def _is_of_any(defect: Defect) -> bool:
+    """Whether it looks at the gradients of nobody knows which of several optimizers."""
+    happenings = defect.reading.events.of(defect.site)
+    return len(defect.reading.roles.optimizers) > 1 and any(each.optimizers is None for each in happenings)
 
 
 def is_element(defect: Defect) -> bool:
