@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn
 
 from amplint import __version__
 
@@ -24,7 +23,7 @@ COMMANDS = {
 }
 
 
-def enter() -> NoReturn:
+def enter() -> None:
     """The command line as a process of its own.
 
     Everything is written when it ends, so the process ends there. To take its modules and trees apart first, as Python

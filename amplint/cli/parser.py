@@ -26,9 +26,8 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **{"allow_abbrev": False, **options})
-        # Only a person's help is as wide as the terminal; asking how wide that is loads modules for every argument.
-        self.formatter_class = _wide
+        # Only a person's help is as wide as the terminal, and asking how wide that is loads a module.
+        super().__init__(*arguments, **{"allow_abbrev": False, "formatter_class": _wide, **options})
 
     def format_help(self) -> str:
         """The help, as wide as the terminal."""

@@ -6,10 +6,9 @@ Importing every rule with the facts behind it takes longer than a command that e
 import ast
 import os
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-_FOLDER = Path(__file__).parent
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
 _BEGIN = "\nRULE = Rule(\n"
 
 
@@ -30,7 +29,11 @@ class Entry(NamedTuple):
 @cache
 def rule_names() -> dict[str, str]:
     """The names of all rules by their codes, in order, from the names of their files."""
-    stems = sorted(name[:-3] for name in os.listdir(_FOLDER) if name.endswith(".py") and name[3:4].isdigit())
+    stems = sorted(
+        name[:-3]
+        for name in os.listdir(_FOLDER)
+        if name.startswith("amp") and name[3:4].isdigit() and name.endswith(".py")
+    )
     return {stem[:6].upper(): stem[7:].replace("_", "-") for stem in stems}
 
 
@@ -42,8 +45,9 @@ def catalogue() -> tuple[Entry, ...]:
 @cache
 def entry(code: str) -> Entry:
     """The rule of a code."""
-    path = _FOLDER / f"{code}_{rule_names()[code]}.py".lower().replace("-", "_")
-    text = path.read_text("utf-8")
+    path = os.path.join(_FOLDER, f"{code}_{rule_names()[code]}.py".lower().replace("-", "_"))
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
     # What follows the metadata, the rule itself, is most of the file, and says nothing about it.
     end = text.find("\n)\n", text.find(_BEGIN))
     module = ast.parse(text[: end + 2] if end >= 0 else text)
