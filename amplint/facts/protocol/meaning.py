@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from amplint.facts.protocol.call_shapes import is_left_gradient
 from amplint.facts.protocol.happening import Happening
+from amplint.facts.protocol.loss_owners import owner_of_loss
 from amplint.facts.protocol.losses import Losses, Scalers
 from amplint.facts.protocol.owners import Owners
 from amplint.facts.protocol.standing import Standing
@@ -30,7 +31,8 @@ class Meaning:
         self.sole = sole
         # Most events are the same at every point, and then they are one object: comparing them costs nothing.
         self._plain: dict[tuple[int, Step], tuple[Happening, tuple[Event, ...]]] = {}
-        self._backwards: dict[tuple[Step, Scalers], Event] = {}
+        self._backwards: dict[tuple[Step, Scalers, frozenset[Term]], Event] = {}
+        self._owned: dict[Step, Term | None] = {}
 
     def events(self, happening: Happening, step: Step, here: Standing) -> tuple[Event, ...]:
         """The events of a happening."""
@@ -65,10 +67,27 @@ class Meaning:
     def _backward(self, loss: Expr, optimizers: Owned, step: Step, here: Standing) -> Event:
         if is_left_gradient(loss):
             return self._handed_back(step, here)
-        key = step, self.losses.scalers(loss, step.frame, here)
+        plain = self._plain_of_others(loss, step, here)
+        key = step, self.losses.scalers(loss, step.frame, here), plain
         if key not in self._backwards:
-            self._backwards[key] = self._backward_of(key[1], loss, optimizers, step)
+            kept = optimizers if not plain else tuple(place for place in self.optimizers if place not in plain)
+            self._backwards[key] = self._backward_of(key[1], loss, kept, step)
         return self._backwards[key]
+
+    def _owner(self, loss: Expr, step: Step) -> Term | None:
+        if step not in self._owned:
+            owners = self.owners
+            self._owned[step] = owner_of_loss(owners.scene, owners.roles, loss, step.frame)
+        return self._owned[step]
+
+    def _plain_of_others(self, loss: Expr, step: Step, here: Standing) -> frozenset[Term]:
+        """The optimizers with gradients of an unscaled loss, to which the loss of another one adds nothing."""
+        owner = self._owner(loss, step) if self.sole is None else None
+        if owner is None:
+            return frozenset()
+        held = dict(here.protocol.optimizers)
+        others = (place for place in self.optimizers if place != owner and place in held)
+        return frozenset(place for place in others if held[place].gradients is Gradients.PLAIN)
 
     def _handed_back(self, step: Step, here: Standing) -> Event:
         """A backward of gradients that the one before it left: they are what all gradients are then."""
@@ -87,4 +106,7 @@ class Meaning:
             return Event(EventKind.SCALED_BACKWARD, step, scaler, optimizers or self.owners.paired(scaler), is_certain)
         if scalers or not self.losses.is_plain(loss, step.frame):
             return Event(EventKind.FORGET, step, None, self.optimizers)
+        owner = self._owner(loss, step) if self.sole is None else None
+        if owner is not None:
+            return Event(EventKind.PLAIN_BACKWARD, step, None, (owner,), True)
         return Event(EventKind.PLAIN_BACKWARD, step, None, None, is_certain)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _SAVE = re.compile(r"(^|_)(save|dump)", re.IGNORECASE)
 _KEEPS = re.compile(r"save|checkpoint|ckpt|recover|register|resume|snapshot|persist", re.IGNORECASE)
+_OPTIONS = re.compile(r"^(cfg|config|conf|args|opts?|options|params|hparams|settings)$", re.IGNORECASE)
 _LOADS = re.compile(r"_*(load|restore|resume|read)", re.IGNORECASE)
 _OPTIMIZER = re.compile(r"optim|(^|_)opt(_|$)", re.IGNORECASE)
 
@@ -124,7 +125,8 @@ class Checkpoints:
             or (_LOADS.match(_last(call.func)) and any(self._is_scaler(argument.value) for argument in call.args))
             for call in index.calls
         )
-        keys = (node.index for node in index.each(Subscript) if not index.is_target(node))
+        read = (node for node in index.each(Subscript) if not index.is_target(node))
+        keys = (node.index for node in read if not _OPTIONS.search(_last(node.value)))
         gets = (call.args[0].value for call in index.calls if _last(call.func) in ("get", "pop") and call.args)
         is_read = any(isinstance(key, Constant) and SCALER.search(str(key.value)) for key in (*keys, *gets))
         is_listed = any(self._is_scaler(value) for node in index.each(Dict) for value in node.values)
