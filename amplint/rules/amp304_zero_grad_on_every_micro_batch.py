@@ -27,7 +27,8 @@ for i, (images, labels) in enumerate(loader):
 
 ## Fix
 
-Moves the `zero_grad` behind the update, or behind the step where the update is elsewhere.
+Moves the `zero_grad` behind the update, or behind the step where the update is elsewhere. None where another branch
+steps as well, as that without a scaler.
 
 ## Fix safety
 
@@ -43,12 +44,11 @@ from collections.abc import Iterator
 from amplint.facts.accumulation.zeroed import zeroed_turns
 from amplint.facts.gather import Facts
 from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Severity
-from amplint.rules.protocol_repairs import (
-    move_after,
-)
+from amplint.rules.protocol_repairs import delete, is_passed, move_after, place_behind
 from amplint.rules.protocol_report import report
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -70,10 +70,27 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _fix(defect: Defect) -> Fix | None:
-    step = defect.after
+    step, reading = defect.after, defect.reading
     if step is None:
         return None
-    updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, step)]
+    updates = [s for s in reading.steps_of(EventKind.UPDATE) if reading.are_together(s, step)]
     behind = [update for update in updates if update.node.span > step.node.span]
     target = min(behind, key=lambda update: update.node.span, default=step)
+    anchor = place_behind(defect, defect.site, target)
+    if anchor is None or not all(is_passed(defect, anchor, each) for each in _others(defect)):
+        return None
+    if any(is_passed(defect, anchor, each) and each.node.span > step.node.span for each in _zeroing(defect)):
+        return delete(defect, defect.site, "delete it: the gradients are zeroed behind the step", Applicability.UNSAFE)
     return move_after(defect, defect.site, target, Applicability.UNSAFE)
+
+
+def _others(defect: Defect) -> list[Step]:
+    """The steps of the same function, which on other paths need the zero_grad as well."""
+    steps = defect.reading.steps_of(EventKind.STEP, EventKind.DIRECT_STEP)
+    return [each for each in steps if defect.reading.are_together(defect.site, each)]
+
+
+def _zeroing(defect: Defect) -> list[Step]:
+    """The other calls of zero_grad in the same function."""
+    steps = defect.reading.steps_of(EventKind.ZERO)
+    return [each for each in steps if each != defect.site and defect.reading.are_together(defect.site, each)]

@@ -126,6 +126,19 @@ def move_after(defect: Defect, step: Step, target: Step, applicability: Applicab
     return repair(title, applicability, MoveStatement(moved.span, anchor.span))
 
 
+def place_behind(defect: Defect, step: Step, target: Step) -> Stmt | None:
+    """The statement behind which `move_after` puts that of a step."""
+    anchor = statement_of(defect, target)
+    return None if anchor is None else _out_of_arms(defect, step, target, anchor)
+
+
+def is_passed(defect: Defect, anchor: Stmt, step: Step) -> bool:
+    """Whether a step stands in the block of a statement, so that what is put behind that follows it."""
+    index = defect.home.index
+    _, block = index.block(anchor)
+    return any(outer in block for outer in (step.node, *index.ancestors(step.node)))
+
+
 def _out_of_arms(defect: Defect, step: Step, target: Step, anchor: Stmt) -> Stmt:
     """The statement behind which all paths of the moved one still pass: outside arms that are no group boundary."""
     guards, terms = defect.reading.guards, defect.reading.scene.terms

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.loss_sources import reads_gradient
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
@@ -166,7 +167,17 @@ class ScaledValues:
                 return True
             if isinstance(node, Name) and (node.id in names or "scale" in node.id):
                 return True
-        return False
+        return self._holds_gradients(value, expr)
+
+    def _holds_gradients(self, value: ScaledValue, expr: Expr) -> bool:
+        """Whether a `.grad` is part of a term, or of what its names were given: it carries the scale of a backward."""
+        given = (
+            binding.value
+            for node in walk(expr)
+            if isinstance(node, Name)
+            for binding in value.home.names.lookup(node.id, node)
+        )
+        return reads_gradient(expr) or any(each is not None and reads_gradient(each) for each in given)
 
 
 def _name(home: "Facts", call: Call) -> str:
