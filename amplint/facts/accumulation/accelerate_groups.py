@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amplint.facts.accumulation.loss_trace import LossTrace, is_divided_by
+from amplint.facts.accumulation.loss_returns import is_divided_by
+from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.program.reach import Reached, reached
 from amplint.facts.training.frameworks import may_scale
 from amplint.knowledge import training_names as known

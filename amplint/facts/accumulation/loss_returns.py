@@ -12,6 +12,7 @@ from amplint.facts.accumulation.models_in_sight import definition, forward_of, m
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.classes import method
 from amplint.facts.program.origins import Activation, Origins, returns
+from amplint.facts.program.spelling import spelled
 from amplint.knowledge.training_api import MEAN_LOSS_FUNCTIONS, MEAN_LOSS_MODULES
 from amplint.model.data import Value
 from amplint.model.tree import (
@@ -233,3 +234,10 @@ def _function(home: "Facts", func: Expr) -> "tuple[Facts, FunctionDef] | None":
         if found is not None:
             return found
     return forward_of(home, func)
+
+
+def is_divided_by(divisor: Expr, period: Expr | None) -> bool:
+    """Whether a divisor is a group's length, perhaps as another kind of number: `float(steps)`."""
+    if isinstance(divisor, Call) and isinstance(divisor.func, Name) and divisor.func.id in ("float", "int"):
+        divisor = divisor.args[0].value if divisor.args else divisor
+    return bool(spelled(period)) and spelled(divisor) == spelled(period)

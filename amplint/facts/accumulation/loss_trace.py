@@ -15,7 +15,6 @@ from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import assigned
 from amplint.facts.program.origins import returns
-from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.losses import DETACHING
 from amplint.facts.protocol.readings import Reading
 from amplint.model.tree import (
@@ -28,6 +27,7 @@ from amplint.model.tree import (
     Call,
     ClassDef,
     Constant,
+    Dict,
     Expr,
     FunctionDef,
     IfExp,
@@ -79,8 +79,8 @@ class LossTrace(LossParts, kw_only=True):
             case IfExp():
                 self._follow(expr.body, frame, later)
                 self._follow(expr.orelse, frame, later)
-            case Tuple() | List():
-                for part in expr.elts:
+            case Tuple() | List() | Dict():
+                for part in expr.values if isinstance(expr, Dict) else expr.elts:
                     self._follow(part, frame, later)
             case Call():
                 self._call(expr, frame, later)
@@ -94,7 +94,8 @@ class LossTrace(LossParts, kw_only=True):
             self._follow(expr.left, frame, self.divided(expr.right, expr, later))
         elif expr.op == "*":
             for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
-                self._follow(side, frame, self._factor(other, later))
+                if not isinstance(side, Constant):
+                    self._follow(side, frame, self._factor(other, later))
         else:
             self._follow(expr.left, frame, later)
             self._follow(expr.right, frame, later)
@@ -115,13 +116,17 @@ class LossTrace(LossParts, kw_only=True):
             match node:
                 case Assign(targets=targets, value=value):
                     for target in targets:
-                        if self._is_at(target, place, frame):
+                        collection = target.value if isinstance(target, Subscript) else target
+                        if self._is_at(target, place, frame) or self._is_at(collection, place, frame):
                             self._follow(value, frame, later)
                         elif isinstance(target, Tuple | List):
                             self._unpacked(target, value, place, frame, later)
                 case AnnAssign(target=target, value=value) | NamedExpr(target=target, value=value):
                     if self._is_at(target, place, frame):
                         self._follow(value, frame, later)
+                case Call(func=Attribute(attr="append", value=collection), args=(added,)):
+                    if self._is_at(collection, place, frame):
+                        self._follow(added.value, frame, later)
                 case AugAssign() if self._is_at(node.target, place, frame):
                     later = self._augmented(node, frame, later)
                 case _:
@@ -200,7 +205,7 @@ class LossTrace(LossParts, kw_only=True):
         if name == "scale" and call.args:
             self._follow(call.args[0].value, frame, later)
             return
-        if isinstance(func, Attribute) and name in ("mean", "sum"):
+        if isinstance(func, Attribute) and name in ("mean", "sum", "values"):
             self.is_mean = self.is_mean or name == "mean"
             self._follow(func.value, frame, later)
             return
@@ -279,10 +284,3 @@ def _may_undo(factor: Name | Attribute) -> bool:
     """Whether a factor may be the inverse of a group's length, and not a part of the loss or its weight."""
     name = (factor.id if isinstance(factor, Name) else factor.attr).lower()
     return "loss" not in name and not name.startswith(("lambda", "weight", "alpha", "beta", "coef", "w_"))
-
-
-def is_divided_by(divisor: Expr, period: Expr | None) -> bool:
-    """Whether a divisor is a group's length, perhaps as another kind of number: `float(steps)`."""
-    if isinstance(divisor, Call) and isinstance(divisor.func, Name) and divisor.func.id in ("float", "int"):
-        divisor = divisor.args[0].value if divisor.args else divisor
-    return bool(spelled(period)) and spelled(divisor) == spelled(period)

@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amplint.facts.accumulation.groups import Group
-from amplint.facts.accumulation.loss_trace import LossTrace, is_divided_by
+from amplint.facts.accumulation.loss_returns import is_divided_by
+from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.accumulation.running_counts import counts_on, frame_of, is_kept_on_self, skips_the_rest
 from amplint.facts.protocol.guards import ways_up
 from amplint.flow.boundaries import BoundaryKind
