@@ -72,7 +72,7 @@ class Switches:
             switch = switch_of(pair.made)
             if switch is None or switch.node is None or len(pair.region.autocasts) != 1:
                 continue
-            if truth(switch.facts, switch.node) is not None:
+            if truth(switch.facts, switch.node) is not None or _is_on_somewhere(switch):
                 continue
             autocast = pair.region.autocasts[0]
             if autocast.device == "cuda" and _asks_for_cuda(switch):
@@ -143,6 +143,12 @@ class Switches:
                 if is_same and any(_is_text(side) for side in sides):
                     return True
         return False
+
+
+def _is_on_somewhere(switch: Origin) -> bool:
+    """Whether some maker of a wrapper leaves its scaler on for good: the region may be that one's."""
+    found = switch.facts.values.origins(switch.node) if switch.node is not None else ()
+    return any(o.node is not None and truth(o.facts, o.node) is True for o in found)
 
 
 def _asks_for_cuda(switch: Origin) -> bool:
