@@ -11,7 +11,7 @@ from amplint.facts.program.classes import class_of_self
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.terms import Term
 from amplint.knowledge.training_names import is_scaler
-from amplint.model.tree import Attribute, ClassDef, Expr, FunctionDef, Name, Node
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node
 from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
@@ -32,10 +32,19 @@ def is_done_elsewhere(reading: Reading, scaler: Term, method: str) -> bool:
         isinstance(call.func, Attribute)
         and (call.func.attr, last_name(call.func.value)) == (method, name)
         and other.index.function(call) not in seen
+        and not (method == "step" and _has_rounds(other, call, name))
         and not _is_another(reading, scaler, other, call.func.value)
         for other in homes
         for call in other.index.calls
     )
+
+
+def _has_rounds(home: "Facts", step: Call, name: str) -> bool:
+    """Whether the function of a step scales a loss of its own before and updates behind: its step is of that."""
+    function = home.index.function(step)
+    own = (call.func for call in home.index.calls if home.index.function(call) is function)
+    called = {func.attr for func in own if isinstance(func, Attribute) and last_name(func.value) == name}
+    return {"scale", "update"} <= called
 
 
 def _is_another(reading: Reading, scaler: Term, other: "Facts", named: Expr) -> bool:
