@@ -15,7 +15,7 @@ for float32 inputs, because the gradient of the logarithm near 0 does not fit fl
 ## Where it reports
 
 At the call in the region, or at the call inside the region that leads to it. Regions for the CPU, and regions that
-are disabled, are left alone.
+are disabled, are left alone, and so is a loss that a setting chooses among several.
 
 ## Example
 

@@ -124,9 +124,11 @@ def _literal(node: Node | None) -> float | None:
 def _is_bce(facts: "Facts", call: Call) -> bool:
     if facts.names.canonical(call.func) in _BCE_FUNCTIONS:
         return True
-    return isinstance(call.func, Name | Attribute) and bool(
-        facts.training.made_by(call.func, lambda name: name in _BCE_CLASSES)
-    )
+    if not isinstance(call.func, Name | Attribute):
+        return False
+    made = facts.training.made_by(call.func, lambda _: True)
+    # Of several losses a setting chooses, and may never choose that one.
+    return bool(made) and all(each.name in _BCE_CLASSES for each in made)
 
 
 def _constants(facts: "Facts", node: Node) -> Iterator[tuple[Expr, bool]]:
