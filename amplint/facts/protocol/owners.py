@@ -42,7 +42,8 @@ class Owners(Struct, dict=True):
             if any(is_part(one, other) for one in role.modules for other in modules)
             if role.place not in found and self._is_at_hand(role.place, frame)
         ]
-        return (*found, *(holding if is_module else self._in_turn(holding, node, frame))) or None
+        owned = (*found, *(holding if is_module else self._in_turn(holding, node, frame)))
+        return owned or (None if is_module else self._alone_in_turn(node, frame))
 
     @cached_property
     def _sole(self) -> Term | None:
@@ -70,18 +71,29 @@ class Owners(Struct, dict=True):
         A training has phases: an optimizer that does not step in this one holds the same parameters as the one that
         does, where that holds the same modules, or ones that are not known.
         """
-        here = Step(StepKind.CALL, node, frame)
-        loop = loop_around(self.scene, here)
-        stepping = [
-            p
-            for p in self.roles.optimizers
-            if any(common_loop(self.scene, here, s) is loop for s in self._steps.get(p, ()))
-        ]
+        stepping = self._stepping(node, frame)
         modules = {place: frozenset(role.modules) for place, role in self.roles.optimizers.items()}
         return [
             place
             for place in places
             if place in stepping or not any(modules[other] in (frozenset(), modules[place]) for other in stepping)
+        ]
+
+    def _alone_in_turn(self, node: Node, frame: int) -> tuple[Term, ...] | None:
+        """The one optimizer that steps in the loop around an expression, where nobody says what each was made of."""
+        is_known = any(role.modules or role.is_element for role in self.roles.optimizers.values())
+        stepping = [] if is_known else self._stepping(node, frame)
+        is_looped = loop_around(self.scene, Step(StepKind.CALL, node, frame)) is not None
+        return tuple(stepping) if is_looped and len(stepping) == 1 else None
+
+    def _stepping(self, node: Node, frame: int) -> list[Term]:
+        """The optimizers that step in the loop around an expression."""
+        here = Step(StepKind.CALL, node, frame)
+        loop = loop_around(self.scene, here)
+        return [
+            place
+            for place in self.roles.optimizers
+            if any(common_loop(self.scene, here, step) is loop for step in self._steps.get(place, ()))
         ]
 
     @cached_property
