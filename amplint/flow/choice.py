@@ -4,7 +4,7 @@ Knows how often and where a question is asked; what an answer leads to is for `c
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cached_property
 
 from msgspec import Struct, field
@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from amplint.flow.consistency import excludes
 from amplint.flow.formulas import Atom, Formula, atoms
 from amplint.flow.graph import Graph, Step
-from amplint.flow.influence import Return, coming_again, deciding
+from amplint.flow.influence import Influence, Return, coming_again
 from amplint.flow.terms import Term, contains, parts
 from amplint.flow.writes import Write
 
@@ -37,21 +37,34 @@ class Choice(Struct, dict=True):
         """The questions that are nearest to a relevant step, and of those the most asked.
 
         A question is near where a relevant step hangs on it and on nothing between; what decides a flag that such a
-        question asks comes next. replaced tells what a question is after an assignment to a place.
+        question asks, or whether it is set, comes next. replaced tells what a question is after an assignment to a
+        place.
         """
         near: set[Atom] = set()
-        for number, is_near in deciding(self.graph, is_relevant).items():
-            edges = self.graph.blocks[number].edges
-            for atom in dict.fromkeys(a for edge in edges for a in atoms(self.formulas[id(edge)])):
+        influence = Influence(self.graph)
+        deciding = influence.deciding(is_relevant)
+        for number, is_near in deciding.items():
+            for atom in self._asked_by(number):
                 self._count(atom, number)
                 near.update((atom,) if is_near else ())
-        sources = self._count_flags(replaced, near)
+        flags = {term for atom in near for term in self.read(atom)}
+        sources: set[Atom] = set()
+        for number in influence.deciding(lambda step: any(p in flags and new for p, new in self.writes[step])):
+            for atom in self._asked_by(number) if number not in deciding else ():
+                self._count(atom, number)
+                sources.add(atom)
+        sources |= self._count_flags(replaced, near)
         again = coming_again(self.graph, (turn for _, turn in self._turns))
         for atom, turn in self._turns:
             self._counts[atom] += turn in again
         counts = self._counts
         asked = [atom for atom in counts if counts[atom] + self._related(atom) > 1]
         return tuple(sorted(asked, key=lambda atom: (atom not in near, atom not in sources, -counts[atom]))[:most])
+
+    def _asked_by(self, number: int) -> Iterable[Atom]:
+        """The questions that a block asks at its end."""
+        edges = self.graph.blocks[number].edges
+        return dict.fromkeys(atom for edge in edges for atom in atoms(self.formulas[id(edge)]))
 
     def read(self, atom: Atom) -> frozenset[Term]:
         """The terms that a question is made of: its answer depends on what stands at those of them that are places."""

@@ -128,13 +128,13 @@ class Normal:
             case "!=" | "is not":
                 return negated(self.equal(left, right))
             case "<":
-                return _atom("lt", left, right)
+                return _less(left, right)
             case ">":
-                return _atom("lt", right, left)
+                return _less(right, left)
             case ">=":
-                return negated(_atom("lt", left, right))
+                return negated(_less(left, right))
             case "<=":
-                return negated(_atom("lt", right, left))
+                return negated(_less(right, left))
             case "in":
                 return _atom("in", left, right)
             case _:
@@ -156,6 +156,15 @@ class Normal:
             if name == "enabled":
                 return self.truth(value)  # type: ignore[arg-type]
         return None if any(name == "**" for name, _ in args) or len(args) > 1 else True
+
+
+def _less(left: Term, right: Term) -> Formula:
+    """When a term is less than another. What is held against whole numbers is taken to be one: `< 1` is `not > 0`."""
+    match right:
+        case ("const", "int", int(number)):
+            return negated(_atom("lt", ("const", "int", number - 1), left))
+        case _:
+            return _atom("lt", left, right)
 
 
 def _atom(kind: str, left: Term, right: Term = ()) -> Formula:

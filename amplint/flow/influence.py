@@ -1,6 +1,9 @@
 """Which branches matter: those that decide whether a wanted step runs, and those that control comes back to."""
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
+
+from msgspec import Struct
 
 from amplint.flow.graph import EdgeKind, Graph, Step
 
@@ -8,35 +11,57 @@ from amplint.flow.graph import EdgeKind, Graph, Step
 Return = tuple[int, frozenset[int]]
 
 
-def deciding(graph: Graph, is_wanted: Callable[[Step], bool]) -> dict[int, bool]:
-    """The branching blocks on whose outcome it depends whether some wanted step runs; True for those that decide it.
+class Influence(Struct, dict=True):
+    """The branches of one graph, by the numbers of their blocks."""
 
-    A step depends on a branch where it surely follows one of the outcomes, but not the branch itself (control
-    dependence), and on the branches on which such a branch depends. In a part of the graph that has no end, every
-    branch may matter; and so may one of whose outcomes control surely comes back to it, for a loop that is never left
-    runs no step behind it.
-    """
-    wanted = _bits(number for number, block in enumerate(graph.blocks) if any(map(is_wanted, block.steps)))
-    if not wanted:
-        return {}
-    endless = _endless(graph)
-    after = _postdominators(graph)
-    branching = [number for number, block in enumerate(graph.blocks) if len(block.edges) > 1]
-    controlled = {number: _controlled(graph, number, after) for number in branching}
-    found = {n for n, block in enumerate(graph.blocks) if any(after[e.target] >> n & 1 for e in block.edges)}
-    pending = {number for number in branching if number not in found and number not in endless}
-    dependent = wanted | _bits(found)
-    while further := {number for number in pending if controlled[number] & dependent}:
-        pending -= further
-        found |= further
-        dependent |= _bits(further)
-    decisive = {number for number in branching if number in endless or controlled[number] & wanted}
-    kinds = (EdgeKind.BRANCH, EdgeKind.CASE)
-    return {
-        number: number in decisive
-        for number in sorted(found | decisive)
-        if any(edge.kind in kinds for edge in graph.blocks[number].edges)
-    }
+    graph: Graph
+
+    def deciding(self, is_wanted: Callable[[Step], bool]) -> dict[int, bool]:
+        """Those on whose outcome it depends whether some wanted step runs; True for those that decide it.
+
+        A step depends on a branch where it surely follows one of the outcomes, but not the branch itself (control
+        dependence), and on the branches on which such a branch depends. In a part of the graph that has no end, every
+        branch may matter; and so may one of whose outcomes control surely comes back to it, for a loop that is never
+        left runs no step behind it.
+        """
+        blocks, endless, controlled = self.graph.blocks, self._endless, self._controlled
+        wanted = _bits(number for number, block in enumerate(blocks) if any(map(is_wanted, block.steps)))
+        if not wanted:
+            return {}
+        found = set(self._returning)
+        pending = {number for number in controlled if number not in found and number not in endless}
+        dependent = wanted | _bits(found)
+        while further := {number for number in pending if controlled[number] & dependent}:
+            pending -= further
+            found |= further
+            dependent |= _bits(further)
+        decisive = {number for number in controlled if number in endless or controlled[number] & wanted}
+        kinds = (EdgeKind.BRANCH, EdgeKind.CASE)
+        return {
+            number: number in decisive
+            for number in sorted(found | decisive)
+            if any(edge.kind in kinds for edge in blocks[number].edges)
+        }
+
+    @cached_property
+    def _after(self) -> list[int]:
+        return _postdominators(self.graph)
+
+    @cached_property
+    def _endless(self) -> set[int]:
+        return _endless(self.graph)
+
+    @cached_property
+    def _controlled(self) -> dict[int, int]:
+        """For each branching block the blocks that surely follow one of its outcomes."""
+        branching = [number for number, block in enumerate(self.graph.blocks) if len(block.edges) > 1]
+        return {number: _controlled(self.graph, number, self._after) for number in branching}
+
+    @cached_property
+    def _returning(self) -> set[int]:
+        """The blocks of whose outcomes one surely leads back to them."""
+        blocks = enumerate(self.graph.blocks)
+        return {n for n, block in blocks if any(self._after[edge.target] >> n & 1 for edge in block.edges)}
 
 
 def _bits(numbers: Iterable[int]) -> int:

@@ -48,7 +48,8 @@ from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.model.edit import Applicability, Fix, Wrap
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Attribute, Call, Node
-from amplint.model.walks import walk
+from amplint.model.walks import is_none, walk
+from amplint.rules.protocol_moves import more_guards
 from amplint.rules.protocol_repairs import (
     is_shared,
     repair,
@@ -81,7 +82,7 @@ def _fix(defect: Defect, scaler: str) -> Fix | None:
     call = defect.place
     if not isinstance(call, Call) or not isinstance(call.func, Attribute):
         return None
-    if is_shared(defect):
+    if is_shared(defect) or _may_lack_scaler(defect):
         return None
     loss = call.func.value
     name = spelled(loss) or "..."
@@ -89,6 +90,17 @@ def _fix(defect: Defect, scaler: str) -> Fix | None:
         return None
     wrap = Wrap(loss.span, f"{scaler}.scale(", ")")
     return repair(f"replace the loss by `{scaler}.scale({name})`", Applicability.UNSAFE, wrap)
+
+
+def _may_lack_scaler(defect: Defect) -> bool:
+    """Whether a scaler may be None at the backward, as its use is under a test that the backward is not under."""
+    scene = defect.reading.scene
+    for step in (*(step for _, step in defect.because), *([defect.after] if defect.after is not None else ())):
+        func = step.node.func if isinstance(step.node, Call) else None
+        origins = scene.origins(func.value, step.frame) if isinstance(func, Attribute) else []
+        if any(is_none(origin.expr) for origin in origins) and more_guards(defect, step, defect.site):
+            return True
+    return False
 
 
 def _is_scaling(node: Node) -> bool:

@@ -1,7 +1,7 @@
 import pytest
 
 from amplint.flow.graph import StepKind
-from amplint.flow.influence import coming_again, deciding
+from amplint.flow.influence import Influence, coming_again
 from amplint.flow.statements import build
 from amplint.model.tree import Call, Name
 from tests.flow.paths import function
@@ -15,7 +15,7 @@ def asked(text: str) -> dict[str, bool]:
         call = step.node if step.kind is StepKind.CALL else None
         return isinstance(call, Call) and isinstance(call.func, Name) and call.func.id == "wanted"
 
-    found = deciding(graph, is_wanted)
+    found = Influence(graph).deciding(is_wanted)
     edges = [(number, edge.node) for number, edge in graph.edges() if number in found]
     return {node.id: found[number] for number, node in edges if isinstance(node, Name)}
 
