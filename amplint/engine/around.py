@@ -1,5 +1,6 @@
 """A file's view of the modules around it, looked up on disk when somebody asks; resolves nothing itself."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -82,15 +83,16 @@ class ImportersOnDisk(Importers):
         """Those whose text holds one of some names, and packages."""
         return self._linker.importers(self._path, names)
 
-    def holding(self, words: Iterable[str], *, is_transitive: bool = False) -> Iterator[Facts]:
+    def holding(self, words: Iterable[str]) -> Iterator[Facts]:
         """Those whose text may hold one of some words."""
         words = tuple(words)
-        paths = (
-            self._linker.importers_of_importers(self._path)
-            if is_transitive
-            else self._linker.importer_paths(self._path)
-        )
-        for path in paths:
-            facts = self._linker.facts_of(path) if self._linker.may_hold(path, words) else None
-            if facts is not None:
-                yield facts
+        paths = self._linker.importer_paths(self._path)
+        yield from self._read(path for path in paths if self._linker.may_hold(path, words))
+
+    def around(self, pattern: re.Pattern[bytes]) -> Iterator[Facts]:
+        """Those, and the importers of importers, whose text has a place that fits a pattern."""
+        paths = self._linker.importers_of_importers(self._path)
+        yield from self._read(path for path in paths if self._linker.outline(path).matches(pattern))
+
+    def _read(self, paths: Iterable[Path]) -> Iterator[Facts]:
+        return (facts for path in paths if (facts := self._linker.facts_of(path)) is not None)

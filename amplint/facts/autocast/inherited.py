@@ -5,7 +5,9 @@ The old classes pin float16 (CPU: bfloat16) and the weight cache; the new one in
 region encloses the regions of what it calls; refuses to follow calls one by one.
 """
 
+import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from amplint.facts.api.arguments import fit
@@ -21,8 +23,14 @@ _PINNED = {
     "cpu": frozenset({"torch.bfloat16"}),
 }
 _SETTERS = frozenset({"torch.set_autocast_cache_enabled"})
-# What the text of a file holds that enters a region or sets what regions inherit.
-_MENTIONS = ("autocast",)
+# Where a text makes a region whose arguments it does not spell there, or calls it by another name.
+_INSIDE = rb"autocast\((?:[^()]|\([^()]*\)){0,500}?"
+_HIDDEN = rb"autocast\s+as\b|=\s*[\w.]*autocast\s*$|partial\(\s*[\w.]*autocast|" + _INSIDE + rb"\*\*"
+# What the text of a file holds that may set what regions inherit, for each setting.
+_MENTIONS = {
+    "dtype": re.compile(_HIDDEN + rb"|set_autocast|" + _INSIDE + rb"(?:dtype|,)", re.MULTILINE),
+    "cache_enabled": re.compile(_HIDDEN + rb"|cache_enabled|autocast\((?:[^,()]*,){3}", re.MULTILINE),
+}
 
 
 class Inheritance:
@@ -35,10 +43,13 @@ class Inheritance:
     def reaching(self, device: str) -> frozenset[str]:
         """What may reach a region on this device: "dtype" for another one than the old class's, "cache_enabled"."""
         if device not in self._known:
-            around = self._facts.context.importers.holding(_MENTIONS, is_transitive=True)
-            found = (given for each in (self._facts, *around) for given in _disturbances(each, device))
-            self._known[device] = frozenset(found)
+            self._known[device] = frozenset(each for each in _MENTIONS if self._may_reach(each, device))
         return self._known[device]
+
+    def _may_reach(self, setting: str, device: str) -> bool:
+        """Whether one setting may; the files around are read until one sets it."""
+        around = self._facts.context.importers.around(_MENTIONS[setting])
+        return any(setting in _disturbances(each, device) for each in chain([self._facts], around))
 
 
 def _disturbances(facts: "Facts", device: str) -> Iterator[str]:

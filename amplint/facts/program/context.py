@@ -3,6 +3,7 @@
 Knows how they are asked for, not where they come from.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,10 @@ class Importers(Sequence["Facts"]):
         """
         return ()
 
-    def holding(self, words: Iterable[str], *, is_transitive: bool = False) -> "Iterable[Facts]":
-        """Those whose text may hold one of some words, among importers of importers too. Others are not parsed."""
+    def holding(self, words: Iterable[str]) -> "Iterable[Facts]":
+        """Those whose text may hold one of some words. The others are not parsed."""
+        return ()
+
+    def around(self, pattern: re.Pattern[bytes]) -> "Iterable[Facts]":
+        """Those, and the importers of importers, whose text has a place that fits a pattern. Others are not parsed."""
         return ()
