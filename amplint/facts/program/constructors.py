@@ -74,8 +74,7 @@ class Constructors:
         """Whether a value is a call, and something that it may make has a wanted name."""
         if not isinstance(value, Call):
             return False
-        names = self._facts.names.meaning(value.func).names
-        return any(map(is_wanted, names)) or any(is_wanted(made.name) for made in self.of(value))
+        return self._facts.names.may_mean(value.func, is_wanted) or any(is_wanted(made.name) for made in self.of(value))
 
     def always(self, call: Call, is_wanted: Callable[[str], bool]) -> bool:
         """Whether every alternative of the callee is known and makes something wanted."""

@@ -101,6 +101,10 @@ class Names:
             self._meanings[expr] = self._meaning(expr, frozenset())
         return self._meanings[expr]
 
+    def may_mean(self, expr: Node, is_wanted: Callable[[str], bool]) -> bool:
+        """Whether one of the dotted names that an expression may stand for is wanted; follows no value."""
+        return any(map(is_wanted, self.meaning(expr).names))
+
     def lookup(self, name: str, at: Node) -> tuple[Binding, ...]:
         """The bindings that a name has at a node: those of the innermost scope that binds it; () where none does."""
         scope = self.index.scope(at)

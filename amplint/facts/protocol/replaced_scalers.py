@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def replaced(facts: "Facts") -> Iterator[tuple[Call, Call]]:
     """The constructor calls that do so, each with the one whose scaler it replaces."""
-    for call in (call for call in facts.index.calls if facts.constructors.may_make(call, is_scaler)):
+    for call in (call for call in facts.index.calls if facts.names.may_mean(call.func, is_scaler)):
         method = facts.index.function(call)
         if not isinstance(method, FunctionDef) or method.name == "__init__":
             continue

@@ -68,7 +68,7 @@ class ScalerCreations:
 
     def _creations(self) -> Iterator[Creation]:
         for call in self._facts.index.calls:
-            makes_scaler = self._facts.constructors.may_make(call, is_scaler)
+            makes_scaler = self._facts.names.may_mean(call.func, is_scaler)
             loops = self._facts.index.loops(call)
             if not (makes_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
                 continue
@@ -101,7 +101,7 @@ class ScalerCreations:
     def _is_repeated(self, call: Call, step: Step) -> bool:
         """Whether a function of this module makes a scaler at a step wherever it is called."""
         function = self._facts.index.function(call) if call in self._facts.index.parents else None
-        makes_scaler = function is not None and self._facts.constructors.may_make(call, is_scaler)
+        makes_scaler = function is not None and self._facts.names.may_mean(call.func, is_scaler)
         is_new = makes_scaler and step.frame > 0 and not self._is_once(call)
         return is_new and isinstance(function, FunctionDef) and not _makes_optimizer(self._facts, function)
 
