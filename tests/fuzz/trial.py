@@ -19,6 +19,7 @@ from amplint.engine import link, session, work
 from amplint.engine.outcome import Candidate, Outcome, Reading, Wanted
 from amplint.engine.session import Project
 from amplint.engine.setup import Setup
+from amplint.engine.shelf import Shelf
 from amplint.report.report import Report
 from amplint.source.discover import FoundFile
 from amplint.source.text import Source
@@ -89,13 +90,13 @@ class Bench:
 
     def _checked(self, name: str, raw: bytes, wanted: Wanted) -> Outcome:
         project, reading = self._given(name, raw)
-        [outcome] = work.work(self._setup, project, [reading], wanted)
+        [outcome] = work.work(self._setup, project, wanted, [reading])
         return outcome
 
     def _fixed(self, name: str, raw: bytes, before: Outcome, wanted: Wanted) -> Outcome | None:
         """What fixing makes of it; None where it stays as it is and no fix waits."""
         project, reading = self._given(name, raw)
-        return next(iter(work.fix(self._setup, project, [[Candidate(reading, before)]], wanted)), None)
+        return next(iter(work.fix(self._setup, project, wanted, Shelf(), [[Candidate(reading, before)]])), None)
 
     def _given(self, name: str, raw: bytes) -> tuple[Project, Reading]:
         path = self._folder / name

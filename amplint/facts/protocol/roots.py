@@ -18,10 +18,13 @@ from amplint.model.tree import (
     Comprehension,
     For,
     FunctionDef,
+    List,
     Module,
     Name,
     Node,
+    Starred,
     Subscript,
+    Tuple,
 )
 from amplint.model.walks import last_name, own_nodes, walk
 
@@ -104,11 +107,11 @@ def runs_backward(loop: Loop) -> bool:
 def goes_through_optimizers(loop: Loop) -> bool:
     """Whether the turns of a loop step, unscale or zero different optimizers."""
     if isinstance(loop, For):
-        targets = {node.id for node in walk(loop.target) if isinstance(node, Name)}
+        targets = set(_bound_names(loop.target))
         body: tuple[Node, ...] = loop.body
     else:
         assert isinstance(loop, Comprehension)
-        targets = {n.id for g in loop.generators for n in walk(g.target) if isinstance(n, Name)}
+        targets = {name for generator in loop.generators for name in _bound_names(generator.target)}
         body = (loop.element,)
     nodes = [node for statement in body for node in walk(statement)]
     keyed = {
@@ -120,6 +123,20 @@ def goes_through_optimizers(loop: Loop) -> bool:
         if isinstance(target, Name)
     }
     return any(_is_optimizer_use(node, targets | keyed) for node in nodes)
+
+
+def _bound_names(target: Node) -> Iterator[str]:
+    """The names that a target binds: `for self.batch in loader` takes nothing by `self`."""
+    match target:
+        case Name():
+            yield target.id
+        case Tuple() | List():
+            for part in target.elts:
+                yield from _bound_names(part)
+        case Starred():
+            yield from _bound_names(target.value)
+        case _:
+            pass
 
 
 def _is_optimizer_use(node: Node, names: set[str]) -> bool:
