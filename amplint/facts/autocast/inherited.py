@@ -23,8 +23,9 @@ _PINNED = {
     "cpu": frozenset({"torch.bfloat16"}),
 }
 _SETTERS = frozenset({"torch.set_autocast_cache_enabled"})
-# Where a text makes a region whose arguments it does not spell there, or calls it by another name.
+# The beginning of a region up to some part of its arguments.
 _INSIDE = rb"autocast\((?:[^()]|\([^()]*\)){0,500}?"
+# Where a text makes a region whose arguments it does not spell there, or calls it by another name.
 _HIDDEN = rb"autocast\s+as\b|=\s*[\w.]*autocast\s*$|partial\(\s*[\w.]*autocast|" + _INSIDE + rb"\*\*"
 # What the text of a file holds that may set what regions inherit, for each setting.
 _MENTIONS = {

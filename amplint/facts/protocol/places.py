@@ -1,4 +1,4 @@
-"""What the term of a place tells: whether it lies inside another, and whether it stands for many objects.
+"""What the term of a place tells: whether it lies inside another, is taken out of a collection, or stands for many.
 
 Knows terms alone; which place an expression is, is for `scene.py`.
 """
@@ -20,3 +20,10 @@ def is_of_many(term: Term) -> bool:
     while term[0] in ("attr", "item"):
         term = term[1]  # type: ignore[assignment]
     return term[0] == "each"
+
+
+def is_taken(place: Term) -> bool:
+    """Whether a place is an element of a collection, whichever it is, or a part of one."""
+    while place[0] == "attr" and isinstance(place[1], tuple):
+        place = place[1]
+    return place[0] in ("each", "item")

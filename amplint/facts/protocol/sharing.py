@@ -10,6 +10,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from amplint.facts.protocol.happening import Happening
+from amplint.facts.protocol.places import is_taken
 from amplint.facts.protocol.roles import OptimizerRole, Roles, ScalerRole
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
@@ -44,7 +45,7 @@ class Sharing(Struct, dict=True):
             return False
         origins = self.roles.scene.origins(call.func.value, frame)
         is_made = bool(origins) and all(isinstance(origin.expr, Call) for origin in origins)
-        return not is_made and _is_taken(self.roles.scene.place(call.func.value, frame))
+        return not is_made and is_taken(self.roles.scene.place(call.func.value, frame))
 
     @cached_property
     def updating(self) -> frozenset[tuple[int, int]]:
@@ -72,17 +73,10 @@ def _shared(roles: Sequence[ScalerRole | OptimizerRole]) -> dict[Term, tuple[Ter
     """For each object the other ones that it may be; those that are no other are not there."""
     found: dict[Term, tuple[Term, ...]] = {}
     for one, two in combinations(roles, 2):
-        if (_is_taken(one.place) or _is_taken(two.place)) and not _are_distinct(one, two):
+        if (is_taken(one.place) or is_taken(two.place)) and not _are_distinct(one, two):
             found[one.place] = (*found.get(one.place, ()), two.place)
             found[two.place] = (*found.get(two.place, ()), one.place)
     return found
-
-
-def _is_taken(place: Term) -> bool:
-    """Whether a place is an element of a collection, or inside one."""
-    while place[0] == "attr" and isinstance(place[1], tuple):
-        place = place[1]
-    return place[0] in ("each", "item")
 
 
 def _are_distinct(one: ScalerRole | OptimizerRole, two: ScalerRole | OptimizerRole) -> bool:
