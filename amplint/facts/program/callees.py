@@ -131,7 +131,7 @@ class Callees:
     ) -> "tuple[Facts, FunctionDef, Expr | None] | None":
         value, home = func.value, self.home(frames, number)
         if isinstance(value, Call) and isinstance(value.func, Name) and value.func.id == "super":
-            klass, me = self._klass_of_self(number, frames), _some_self(frames[number].function)
+            klass, me = self.klass_of_self(number, frames), _some_self(frames[number].function)
             here = home.index.klass(func)
             found = method(*klass, func.attr, after=here) if klass is not None and here is not None else None
             return (*found, me) if found is not None else None
@@ -169,12 +169,13 @@ class Callees:
     def klass_of(self, expr: Expr, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
         """The class of an object that a frame sees."""
         if isinstance(expr, Name) and _is_self(frames[number].function, expr.id):
-            klass = self._klass_of_self(number, frames)
+            klass = self.klass_of_self(number, frames)
             if klass is not None:
                 return klass
         return klass_of(self.home(frames, number), expr, self.activation(frames, number))
 
-    def _klass_of_self(self, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
+    def klass_of_self(self, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
+        """The class of the first parameter of a frame's method."""
         frame, home = frames[number], self.home(frames, number)
         static = home.index.parents.get(frame.function)
         own = (home, static) if isinstance(static, ClassDef) else None
@@ -184,7 +185,7 @@ class Callees:
         for passing in frame.passed:
             if first and passing.parameter is first[0] and isinstance(passing.value, Name):
                 if _is_self(frames[passing.frame].function, passing.value.id):
-                    return self._klass_of_self(passing.frame, frames) or own
+                    return self.klass_of_self(passing.frame, frames) or own
                 return self.klass_of(passing.value, passing.frame, frames) or own
         return own
 

@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from amplint.model.tree import Call, ClassDef, Expr, FunctionDef
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name
+from amplint.model.walks import own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 MOST_CALLERS = 20
+DEEPEST_CLASS = 3
 
 
 def aliases(facts: "Facts") -> dict[str, set[str]]:
@@ -37,6 +39,40 @@ def calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "Iterator[tuple[
             if count > MOST_CALLERS:
                 return
             yield caller, call
+
+
+def constructions(facts: "Facts", klass: ClassDef, depth: int = DEEPEST_CLASS) -> "Iterator[tuple[Facts, Call]]":
+    """The calls that run the constructor of a class of this module: its own, and those of classes made of it.
+
+    A subclass without a constructor is called in its place; one with its own hands on by `super().__init__(…)`.
+    """
+    yield from calls_of(facts, klass)
+    for home, sub in _subclasses(facts, klass) if depth else ():
+        own = next((s for s in sub.body if isinstance(s, FunctionDef) and s.name == "__init__"), None)
+        if own is None:
+            yield from constructions(home, sub, depth - 1)
+        else:
+            yield from ((home, call) for call in handing_up(own))
+
+
+def _subclasses(facts: "Facts", klass: ClassDef) -> "Iterator[tuple[Facts, ClassDef]]":
+    """The classes in sight whose first base is a class of this module."""
+    for home in all_importers(facts, (klass.name,)):
+        for sub in home.index.each(ClassDef):
+            canonical = home.names.canonical(sub.bases[0].value) if sub.bases and sub is not klass else None
+            found = home.definition(canonical) if canonical is not None else None
+            if found is not None and found[1] is klass:
+                yield home, sub
+
+
+def handing_up(constructor: FunctionDef) -> Iterator[Call]:
+    """The calls `super().__init__(…)` of a constructor."""
+    for node in own_nodes(constructor):
+        match node:
+            case Call(func=Attribute(attr="__init__", value=Call(func=Name(id="super")))):
+                yield node
+            case _:
+                pass
 
 
 def all_importers(facts: "Facts", names: Collection[str]) -> "tuple[Facts, ...]":

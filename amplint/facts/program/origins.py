@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.bindings import Binding
-from amplint.facts.program.callers import bind, calls_of
+from amplint.facts.program.callers import bind, calls_of, constructions
 from amplint.facts.program.classes import assigned, class_of_self, method
 from amplint.facts.program.records import field_values, made_by_factory
 from amplint.flow.graph import Frame
@@ -254,13 +254,12 @@ def _arguments(facts: "Facts", function: Node, parameter: Parameter) -> "Iterato
     if not isinstance(function, FunctionDef):
         return
     klass = facts.index.parents.get(function)
-    target: FunctionDef | ClassDef = function
-    if isinstance(klass, ClassDef):
-        if function.name != "__init__":
-            return
-        target = klass
-    for caller, call in calls_of(facts, target):
-        value = bind(function, call, has_self=target is not function).get(parameter.name)
+    is_constructor = isinstance(klass, ClassDef) and function.name == "__init__"
+    if isinstance(klass, ClassDef) and not is_constructor:
+        return
+    calls = constructions(facts, klass) if isinstance(klass, ClassDef) else calls_of(facts, function)
+    for caller, call in calls:
+        value = bind(function, call, has_self=is_constructor).get(parameter.name)
         if value is not None:
             yield caller, value
 

@@ -23,9 +23,9 @@ from amplint.facts.protocol.call_shapes import (
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.owners import Owners
-from amplint.facts.protocol.places import is_of_many, is_part
+from amplint.facts.protocol.places import is_known_place, is_of_many, is_part
 from amplint.facts.protocol.roles import Roles, called_names
-from amplint.facts.protocol.scene import Scene, is_known_place
+from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.sharing import Sharing
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
@@ -142,7 +142,9 @@ class Events(Struct, dict=True):
         elif isinstance(func, Attribute) and (optimizer := self.roles.optimizer(place)) is not None:
             if place == optimizer or not self._is_handed_on(optimizer, frame):
                 yield from self._optimizer_call(func.attr, call, optimizer, frame)
-        elif isinstance(func, Attribute) and func.attr == "update" and self.sharing.may_be_scaler(call, frame):
+        elif self.sharing.may_be_scaler(call, frame):
+            if call.args:
+                yield Happening(EventKind.FORGET)
             for scaler in self.roles.scalers:
                 yield Happening(EventKind.FORGET, scaler)
         elif isinstance(func, Attribute) and func.attr == "zero_grad":

@@ -3,7 +3,7 @@
 Knows terms alone; which place an expression is, is for `scene.py`.
 """
 
-from amplint.flow.terms import Term
+from amplint.flow.terms import Term, is_place
 
 
 def is_part(whole: Term, part: object) -> bool:
@@ -27,3 +27,15 @@ def is_taken(place: Term) -> bool:
     while place[0] == "attr" and isinstance(place[1], tuple):
         place = place[1]
     return place[0] in ("each", "item")
+
+
+def is_known_place(term: Term) -> bool:
+    """Whether a term is a place, or an element or attribute of one."""
+    while term[0] in ("each", "attr", "item"):
+        term = term[1]  # type: ignore[assignment]
+    return is_place(term)
+
+
+def owner_of(term: Term) -> Term | None:
+    """The object whose attribute a term is."""
+    return term[1] if term[0] == "attr" else None  # type: ignore[return-value]

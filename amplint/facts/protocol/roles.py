@@ -10,8 +10,8 @@ from msgspec import Struct, field
 
 from amplint.facts.program.classes import base_names, method
 from amplint.facts.program.origins import Origin, Origins
-from amplint.facts.protocol.places import is_of_many
-from amplint.facts.protocol.scene import Scene, is_known_place, owner_of
+from amplint.facts.protocol.places import is_known_place, is_of_many, owner_of
+from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import StepKind
 from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.training_api import OTHER_FRAMEWORKS

@@ -3,7 +3,7 @@
 Knows no event and no role; `roles.py` says which places are scalers and optimizers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,18 @@ from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callees import Callees
 from amplint.facts.program.classes import handing_on
 from amplint.facts.program.origins import Activation, Origin, Origins
+from amplint.facts.protocol.handed import Handed
+from amplint.facts.protocol.outside import Outside
+from amplint.facts.protocol.places import is_known_place
 from amplint.flow.graph import Frame, IsEntered, Owner, Step, StepKind
 from amplint.flow.inline import expand
 from amplint.flow.statements import build
-from amplint.flow.terms import OPAQUE, Term, Terms, is_place
+from amplint.flow.terms import Term, Terms
 from amplint.model.tree import (
     Attribute,
     Call,
     ClassDef,
     Comprehension,
-    Constant,
     Expr,
     For,
     FunctionDef,
@@ -30,7 +32,7 @@ from amplint.model.tree import (
     Node,
     Subscript,
 )
-from amplint.model.walks import children, own_nodes
+from amplint.model.walks import own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -55,6 +57,8 @@ class Scene:
         self.callees = Callees(facts, klass, is_wanted)
         self.graph = expand(build(root, is_entered), self.callees, is_entered=is_entered)
         self.terms = Terms(self.graph, self._properties())
+        self.outside = Outside(facts, self.terms)
+        self._handed = Handed(self)
         self._places: dict[tuple[int, int], Term] = {}
         self._nodes: list[Node] = []
 
@@ -72,6 +76,15 @@ class Scene:
             if isinstance(klass, ClassDef):
                 found.update(handing_on(home, klass))
         return found
+
+    @cached_property
+    def me(self) -> Term | None:
+        """The object whose method the root is."""
+        root = self.frames[0].function
+        if not isinstance(root, FunctionDef) or not root.parameters:
+            return None
+        is_method = isinstance(self.facts.index.parents.get(root), ClassDef)
+        return ("name", root.parameters[0].name, 0) if is_method else None
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -101,8 +114,12 @@ class Scene:
         key = (id(expr), frame)
         if key not in self._places:
             self._nodes.append(expr)
-            self._places[key] = self._shared(self._resolved(self.terms.of(expr, frame), LONGEST_CHAIN))
+            self._places[key] = self._shared(self.resolved(expr, frame))
         return self._places[key]
+
+    def resolved(self, expr: Expr, frame: int) -> Term:
+        """The term of an expression with its aliases resolved, in the very activation."""
+        return self._resolved(self.terms.of(expr, frame), LONGEST_CHAIN)
 
     def spelled(self, place: Term, frame: int) -> str:
         """How the function of a frame writes a place, '' where it cannot name it."""
@@ -145,8 +162,9 @@ class Scene:
                 return self._meant(name, frame, budget) or term
             case ("name", str(name), "") if budget and isinstance(self.frames[0].function, Module):
                 return self._meant(name, 0, budget) or term
-            case ("attr", tuple() as base, name):
-                return ("attr", self._resolved(base, budget), name)
+            case ("attr", tuple() as base, str(name)):
+                holder = self._resolved(base, budget)
+                return self._handed.inside(holder, name) or ("attr", holder, name)
             case ("item", tuple() as base, tuple() as index):
                 resolved = self._resolved(base, budget)
                 return ("item", resolved, index) if index[0] == "const" else ("each", resolved)
@@ -193,46 +211,6 @@ class Scene:
         collection = self._resolved(self.terms.of(zipped, frame), budget - 1)
         return ("each", collection if is_known_place(collection) else ("name", name, frame))
 
-    def foreign(self, facts: "Facts", expr: Node, me: Term | None) -> Term:
-        """The term of an expression that no frame of the graph evaluates, such as one in `__init__`.
-
-        me is the term of the object whose method holds the expression; its local names stand for what the method
-        assigns them to (`self.amp = amp`), or for nothing that is known.
-        """
-        match expr:
-            case Constant():
-                return ("const", type(expr.value).__name__, expr.value)
-            case Attribute():
-                inner = self.foreign(facts, expr.value, me)
-                return OPAQUE if inner == OPAQUE else self.terms.attribute(inner, expr.attr)
-            case Name():
-                return self._foreign_name(facts, expr, me)
-            case _:
-                return self._foreign_test(facts, expr, me)
-
-    def _foreign_test(self, facts: "Facts", expr: Node, me: Term | None) -> Term:
-        shape = self.terms.of(expr, 0)
-        names = list(_names_in(expr))
-        by_text = {self.terms.of(node, 0): self.foreign(facts, node, me) for node in names}
-        return OPAQUE if OPAQUE in by_text.values() else _substituted(shape, by_text)
-
-    def _foreign_name(self, facts: "Facts", name: Name, me: Term | None) -> Term:
-        scope = facts.index.function(name)
-        bindings = facts.names.lookup(name.id, name)
-        if not bindings or isinstance(bindings[0].scope, Module):
-            module = "" if facts is self.facts else facts.path
-            return ("name", name.id, "" if not bindings else module)
-        if not isinstance(scope, FunctionDef) or me is None or not scope.parameters:
-            return OPAQUE
-        if scope.parameters[0].name == name.id:
-            return me
-        klass = facts.index.parents.get(scope)
-        if isinstance(klass, ClassDef):
-            for attribute, values in facts.attributes(klass).items():
-                if any(isinstance(value, Name) and value.id == name.id for value in values):
-                    return ("attr", me, attribute)
-        return OPAQUE
-
     def local_or_foreign(self, origin_facts: "Facts", expr: Expr, frame: int, me: Term | None) -> Term:
         """The term of an expression that may stand in the function of a frame, or in a method outside the graph."""
         home = self.homes[frame]
@@ -244,19 +222,7 @@ class Scene:
                 if function is around or (around is None and isinstance(function, Module)):
                     return self.place(expr, number)
                 number = self.frames[number].parent
-        return self.foreign(origin_facts, expr, me)
-
-
-def is_known_place(term: Term) -> bool:
-    """Whether a term is a place, or an element or attribute of one."""
-    while term[0] in ("each", "attr", "item"):
-        term = term[1]  # type: ignore[assignment]
-    return is_place(term)
-
-
-def owner_of(term: Term) -> Term | None:
-    """The object whose attribute a term is."""
-    return term[1] if term[0] == "attr" else None  # type: ignore[return-value]
+        return self.outside.term(origin_facts, expr, me)
 
 
 def _zipped(target: Expr, source: Expr, name: str) -> Expr:
@@ -276,20 +242,3 @@ def _is_part_of(value: Node | None, name: str) -> bool:
     while isinstance(value, Attribute):
         value = value.value
     return isinstance(value, Name) and value.id == name
-
-
-def _names_in(expr: Node) -> Iterator[Node]:
-    """The outermost names and attribute chains of an expression."""
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Name | Attribute):
-            yield node
-        elif not isinstance(node, Comprehension):
-            stack.extend(children(node))
-
-
-def _substituted(term: Term, by_text: dict[Term, Term]) -> Term:
-    if term in by_text:
-        return by_text[term]
-    return tuple(_substituted(part, by_text) if isinstance(part, tuple) else part for part in term)

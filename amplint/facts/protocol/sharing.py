@@ -1,6 +1,6 @@
-"""Which scalers and optimizers of a scene may be one object under two names: taken out of a collection, and by itself.
+"""Which scalers and optimizers of a scene may be one object under two names: one of them inside something else.
 
-Knows what their constructors are; refuses to look for what is put into a collection, and takes two names for two.
+Knows what their constructors are; refuses to look for what is put into a collection, or set on an object from outside.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from amplint.facts.protocol.happening import Happening
-from amplint.facts.protocol.places import is_taken
+from amplint.facts.protocol.places import is_taken, owner_of
 from amplint.facts.protocol.roles import OptimizerRole, Roles, ScalerRole
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
@@ -40,12 +40,29 @@ class Sharing(Struct, dict=True):
                 yield Happening(EventKind.FORGET, None, tuple(other for other in others if other not in served))
 
     def may_be_scaler(self, call: Call, frame: int) -> bool:
-        """Whether a call of `update` is that of an element of a collection, of which nothing else is known."""
-        if call.args or not isinstance(call.func, Attribute):
+        """Whether a call is `update()` or `step(optimizer)` of something that may be a scaler, but is none for sure.
+
+        Nothing is known of it but its name, or what it steps; what has no name, an element of a collection, is at least
+        updated alone.
+        """
+        if not isinstance(call.func, Attribute) or call.func.attr != ("step" if call.args else "update"):
             return False
         origins = self.roles.scene.origins(call.func.value, frame)
         is_made = bool(origins) and all(isinstance(origin.expr, Call) for origin in origins)
-        return not is_made and is_taken(self.roles.scene.place(call.func.value, frame))
+        place = self.roles.scene.place(call.func.value, frame)
+        is_open = _is_named_scaler(place) or place in self._stepping or (not call.args and is_taken(place))
+        return is_open and not is_made
+
+    @cached_property
+    def _stepping(self) -> frozenset[Term]:
+        """What is given optimizers to step."""
+        found: set[Term] = set()
+        for step, call in self.roles.scene.calls:
+            if isinstance(call.func, Attribute) and call.func.attr == "step" and call.args:
+                place = self.roles.scene.place(call.args[0].value, step.frame)
+                if place in self.roles.optimizers or (place[0] == "attr" and "opt" in str(place[2])):
+                    found.add(self.roles.scene.place(call.func.value, step.frame))
+        return frozenset(found)
 
     @cached_property
     def updating(self) -> frozenset[tuple[int, int]]:
@@ -62,21 +79,31 @@ class Sharing(Struct, dict=True):
 
     @cached_property
     def _scalers(self) -> dict[Term, tuple[Term, ...]]:
-        return _shared(tuple(self.roles.scalers.values()))
+        return self._shared(tuple(self.roles.scalers.values()))
 
     @cached_property
     def _optimizers(self) -> dict[Term, tuple[Term, ...]]:
-        return _shared(tuple(self.roles.optimizers.values()))
+        return self._shared(tuple(self.roles.optimizers.values()))
 
+    def _shared(self, roles: Sequence[ScalerRole | OptimizerRole]) -> dict[Term, tuple[Term, ...]]:
+        """For each object the other ones that it may be; those that are no other are not there."""
+        found: dict[Term, tuple[Term, ...]] = {}
+        for one, two in combinations(roles, 2):
+            is_open = is_taken(one.place) or is_taken(two.place) or self._may_be_handed(one.place, two.place)
+            if is_open and not _are_distinct(one, two):
+                found[one.place] = (*found.get(one.place, ()), two.place)
+                found[two.place] = (*found.get(two.place, ()), one.place)
+        return found
 
-def _shared(roles: Sequence[ScalerRole | OptimizerRole]) -> dict[Term, tuple[Term, ...]]:
-    """For each object the other ones that it may be; those that are no other are not there."""
-    found: dict[Term, tuple[Term, ...]] = {}
-    for one, two in combinations(roles, 2):
-        if (is_taken(one.place) or is_taken(two.place)) and not _are_distinct(one, two):
-            found[one.place] = (*found.get(one.place, ()), two.place)
-            found[two.place] = (*found.get(two.place, ()), one.place)
-    return found
+    def _may_be_handed(self, one: Term, two: Term) -> bool:
+        """Whether an object may hold the one because it was handed the other: two of a kind hold one each."""
+        holders = self._holder(one), self._holder(two)
+        return holders[0] != holders[1] and (None in holders or one[2] != two[2])
+
+    def _holder(self, place: Term) -> Term | None:
+        """The object that a place lies in, other than the one whose method all this is."""
+        holder = owner_of(place)
+        return None if holder == self.roles.scene.me else holder
 
 
 def _are_distinct(one: ScalerRole | OptimizerRole, two: ScalerRole | OptimizerRole) -> bool:
@@ -86,3 +113,11 @@ def _are_distinct(one: ScalerRole | OptimizerRole, two: ScalerRole | OptimizerRo
             return index != other
         case _:
             return one.made is not None and two.made is not None and one.made.isdisjoint(two.made)
+
+
+def _is_named_scaler(place: Term) -> bool:
+    match place:
+        case ("name", str(name), _) | ("attr", _, str(name)) | ("item", _, ("const", "str", str(name))):
+            return "scaler" in name.lower()
+        case _:
+            return False

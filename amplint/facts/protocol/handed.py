@@ -1,0 +1,135 @@
+"""What an object holds that it was handed when it was made: `amp = Wrapper(scaler)` makes `amp.scaler` that scaler.
+
+Knows the calls that make objects of classes in sight; an attribute that is given anything else as well stays its own.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from amplint.facts.program.callers import bind, handing_up
+from amplint.facts.program.classes import assigned, method
+from amplint.facts.program.records import field_given, fields
+from amplint.facts.protocol.places import is_known_place
+from amplint.flow.graph import Owner
+from amplint.flow.terms import Term
+from amplint.model.data import Value
+from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Module, Name
+
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+    from amplint.facts.protocol.scene import Scene
+
+
+class _Made(Value):
+    """An object by the one call that makes it; place says which place an argument of that call is."""
+
+    facts: "Facts"
+    klass: ClassDef
+    call: Call
+    place: Callable[[Expr], Term]
+
+
+class Handed(Struct):
+    """What the objects of a scene were handed."""
+
+    scene: "Scene"
+    _made: dict[Term, _Made | None] = field(default_factory=dict)
+
+    def inside(self, holder: Term, attribute: str) -> Term | None:
+        """The place whose value an attribute of an object surely holds, None where it is not known to be another's."""
+        made = self._making(holder)
+        given = given_for(made.facts, made.klass, made.call, attribute) if made is not None else None
+        place = made.place(given) if made is not None and given is not None else None
+        return place if place is not None and is_known_place(place) else None
+
+    def _making(self, holder: Term) -> _Made | None:
+        if holder not in self._made:
+            self._made[holder] = None  # an object that is made of itself is not known
+            self._made[holder] = self._found(holder)
+        return self._made[holder]
+
+    def _found(self, holder: Term) -> _Made | None:
+        match holder:
+            case ("name", str(name), int(frame)):
+                return self._local(name, frame)
+            case ("name", str(name), "") if isinstance(self.scene.frames[0].function, Module):
+                return self._local(name, 0)
+            case ("attr", tuple() as owner, str(attribute)):
+                return self._attribute(owner, attribute)
+            case _:
+                return None
+
+    def _local(self, name: str, frame: int) -> _Made | None:
+        home = self.scene.homes[frame]
+        bindings = home.names.bindings(self.scene.frames[frame].function).get(name, ())
+        call = bindings[0].value if len(bindings) == 1 else None
+        klass = _class_of(home, call)
+        if klass is None or not isinstance(call, Call):
+            return None
+        return _Made(*klass, call, lambda given: self.scene.resolved(given, frame))
+
+    def _attribute(self, owner: Term, attribute: str) -> _Made | None:
+        klass = self._class_of_holder(owner)
+        values = list(assigned(*klass, attribute)) if klass is not None else []
+        home, call = values[0] if len(values) == 1 else (self.scene.facts, None)
+        made = _class_of(home, call)
+        if made is None or not isinstance(call, Call):
+            return None
+        return _Made(*made, call, lambda given: self.scene.outside.term(home, given, owner))
+
+    def _class_of_holder(self, holder: Term) -> "tuple[Facts, ClassDef] | None":
+        match holder:
+            case ("name", str(name), int(frame)) if _is_first(self.scene.frames[frame].function, name):
+                return self.scene.callees.klass_of_self(frame, self.scene.frames)
+            case _:
+                made = self._making(holder)
+                return (made.facts, made.klass) if made is not None else None
+
+
+def given_for(facts: "Facts", klass: ClassDef, call: Call, attribute: str) -> Expr | None:
+    """The argument of a call of a class that its instance holds under an attribute, and nothing else does."""
+    values = list(assigned(facts, klass, attribute))
+    if not values:
+        return field_given(call, fields(klass), attribute)
+    owner, value = values[0]
+    if len(values) > 1 or not isinstance(value, Name):
+        return None
+    around, found = owner.index.function(value), method(facts, klass, "__init__")
+    given = bind(found[1], call, has_self=True) if found is not None else {}
+    while found is not None:
+        home, constructor = found
+        given = {name: expr for name, expr in given.items() if _is_bound_once(home, constructor, name)}
+        if around is constructor:
+            return given.get(value.id)
+        found, given = _above(facts, klass, found, given)
+    return None
+
+
+def _above(
+    facts: "Facts", klass: ClassDef, found: "tuple[Facts, FunctionDef]", given: dict[str, Expr | None]
+) -> "tuple[tuple[Facts, FunctionDef] | None, dict[str, Expr | None]]":
+    """The constructor that one runs by `super()`, and which of what it was given it hands on."""
+    home, constructor = found
+    calls = list(handing_up(constructor))
+    above = method(facts, klass, "__init__", after=home.index.klass(constructor)) if len(calls) == 1 else None
+    if above is None:
+        return None, {}
+    passed = bind(above[1], calls[0], has_self=True)
+    return above, {name: given.get(v.id) if isinstance(v, Name) else None for name, v in passed.items()}
+
+
+def _is_bound_once(home: "Facts", constructor: FunctionDef, parameter: str) -> bool:
+    return len(home.names.bindings(constructor).get(parameter, ())) == 1
+
+
+def _class_of(facts: "Facts", call: Expr | None) -> "tuple[Facts, ClassDef] | None":
+    """The class in sight that a call surely makes an instance of."""
+    name = facts.names.canonical(call.func) if isinstance(call, Call) else None
+    found = facts.definition(name) if name is not None else None
+    return (found[0], found[1]) if found is not None and isinstance(found[1], ClassDef) else None
+
+
+def _is_first(function: Owner, name: str) -> bool:
+    return isinstance(function, FunctionDef) and bool(function.parameters) and function.parameters[0].name == name
