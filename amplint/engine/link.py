@@ -46,6 +46,7 @@ class Linker:
         self._around = around
         self._shelf = shelf
         self._overlay = dict(overlay or {})
+        self._unsaved = tuple(self._overlay)
         self._facts: dict[Path, Facts | None] = {}
         # What `show` had to let go: somebody may still hold it.
         self._dropped: list[Facts] = []
@@ -133,11 +134,11 @@ class Linker:
 
     def _may_name(self, path: Path, names: Collection[str]) -> bool:
         """Whether a file may hold one of some names, or hands on what it does not name. Parses nothing."""
-        return path in self._facts or path.name == "__init__.py" or self.outline(path).may_hold(names)
+        return path.name == "__init__.py" or self.outline(path).may_hold(names)
 
     def may_hold(self, path: Path, words: Collection[str]) -> bool:
         """Whether a file may hold one of some words, or get by a star import what it does not spell. Parses nothing."""
-        return path in self._facts or self.outline(path).may_hold(words) or self.outline(path).has_star
+        return self.outline(path).may_hold(words) or self.outline(path).has_star
 
     def outline(self, path: Path) -> Outline:
         """What the text of a file says; nothing where it cannot be read. Parses nothing."""
@@ -227,7 +228,7 @@ class Linker:
 
     def _importers_in(self, root: Path) -> dict[Path, list[Path]]:
         importers: defaultdict[Path, dict[Path, None]] = defaultdict(dict)
-        unsaved = (path for path in self._overlay if path.is_relative_to(root))
+        unsaved = (path for path in self._unsaved if path.is_relative_to(root))
         for path in sorted({*self._around.project_files(root), *unsaved}):
             try:
                 program = self._source(path).program

@@ -204,14 +204,14 @@ class Session:
         return found
 
     def _concerned_in(self, root: Path) -> Iterable[Path]:
-        """The files below a folder that may concern AMP: those of the run, where the run walked that folder."""
-        if any(root.is_relative_to(folder) for folder in self._project.walked):
-            return [path for path in self._project.concerned if path.is_relative_to(root)]
-        if self._shelf.folders.entries(root) & ROOT_MARKS:
-            found = discover([str(root)], self._setup.cwd, self._setup.limits()).files
-            return [file.path for file in found if _may_concern(file.path)]
+        """The files below a folder that may concern AMP: those of the run, and others where it did not walk there."""
         below = [path for path in self._project.concerned if path.is_relative_to(root)]
-        return [*below, *(path for path in sorted(root.glob("*.py")) if _may_concern(path))]
+        if any(root.is_relative_to(folder) for folder in self._project.walked):
+            return below
+        is_project = bool(self._shelf.folders.entries(root) & ROOT_MARKS)
+        found = discover([str(root)], self._setup.cwd, self._setup.limits()).files if is_project else ()
+        others = [file.path for file in found] if is_project else sorted(root.glob("*.py"))
+        return [*below, *filter(_may_concern, others)]
 
 
 def _sources(unsaved: Mapping[Path, bytes], around: Surroundings) -> Iterator[tuple[Path, Source]]:

@@ -30,6 +30,7 @@ from amplint.facts.program.context import Importers, Modules
 from amplint.facts.program.exports import starred
 from amplint.facts.program.index import Index
 from amplint.facts.program.names import Names
+from amplint.facts.program.origins import Classes
 from amplint.facts.program.targets import Targets
 from amplint.facts.program.values import Values
 from amplint.facts.protocol.concerns import Concerns
@@ -90,7 +91,7 @@ class Facts:
 
     path is the file as findings name it; dotted_name is the module's own absolute name, `__main__` where it is not
     known; is_package marks an `__init__.py`, whose relative imports start one level lower. taken remembers which names
-    importers were found to take from here, classes of which class some expressions are instances.
+    importers were found to take from here, classes what some expressions are instances of: always, and in a root.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Facts:
         self.settings, self.context = settings or CheckSettings(), context or Context()
         self.dotted_name, self.is_package = dotted_name, is_package
         self.taken: dict[str, bool] = {}
-        self.classes: dict[Expr, tuple[Facts, ClassDef] | None] = {}
+        self.classes: tuple[Classes, Classes] = ({}, {})
         self._attributes: dict[ClassDef, dict[str, list[Expr | None]]] = {}
         self._definitions: dict[str, tuple[Facts, FunctionDef | ClassDef] | None] = {}
 

@@ -71,6 +71,12 @@ def _names_of_names(count: int) -> str:
     return _switched("    x0 = a.b\n" + "".join(names) + f"    x = x{count}\n")
 
 
+def _names_for_each_other(count: int) -> str:
+    return (
+        TRAIN + "".join(f"x{n} = x{m}\n" for n in range(count) for m in range(count) if n != m) + "x0(GradScaler())\n"
+    )
+
+
 def _turned_again(count: int) -> str:
     return _switched("    x = a.b\n" + "".join(f"    if x and a.c{n}:\n        x = not x\n" for n in range(count)))
 
@@ -87,6 +93,7 @@ SMALL = {
     "rounds": lambda: _rounds(60),
     "functions that call each other": lambda: _mutual(40),
     "names of names": lambda: _names_of_names(7),
+    "names that stand for each other": lambda: _names_for_each_other(20),
     "a name that is turned again and again": lambda: _turned_again(40),
     "values of pairs of values": lambda: _pairs(25),
     "nested calls": lambda: "x = " + "f(" * 150 + "GradScaler()" + ")" * 150 + "\n",

@@ -26,3 +26,7 @@ class Meaning(Value):
 
     names: frozenset[str] = frozenset()
     is_complete: bool = False
+
+
+# What one search for a meaning has found so far, by binding; None while a binding is being followed.
+Search = dict[Binding, Meaning | None]

@@ -26,7 +26,7 @@ def aliases(facts: "Facts") -> dict[str, set[str]]:
 def calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "Iterator[tuple[Facts, Call]]":
     """The calls of a function or class of this module, in it and in the modules that import it."""
     names = dict.fromkeys((target.name,))
-    for home in (facts, *facts.context.importers.naming(())):
+    for home in (facts, *facts.context.importers.naming(names)):
         names.update(dict.fromkeys(sorted(home.aliases.get(target.name, ()))))
     count = 0
     for caller in all_importers(facts, names):

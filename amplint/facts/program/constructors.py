@@ -66,8 +66,7 @@ class Constructors:
     def of(self, call: Call) -> tuple[Construction, ...]:
         """Everything that a call may make; () where its callee is not known."""
         if call not in self._made:
-            self._made[call] = ()
-            self._made[call] = tuple(self._of(call))
+            self._made[call] = tuple(self._of(call, {call}))
         return self._made[call]
 
     def may_make(self, value: Node | None, is_wanted: Callable[[str], bool]) -> bool:
@@ -80,14 +79,15 @@ class Constructors:
         """Whether every alternative of the callee is known and makes something wanted."""
         if self._facts.names.canonical(call.func) is not None:
             return all(is_wanted(made.name) for made in self.of(call))
-        alternatives = [self._meant(call, origin) for origin in self._callees(call)]
+        alternatives = [self._meant(call, origin, {call}) for origin in self._callees(call)]
         return all(made and all(is_wanted(each.name) for each in made) for made in alternatives)
 
-    def _of(self, call: Call) -> list[Construction]:
+    def _of(self, call: Call, followed: set[Call]) -> list[Construction]:
+        """What a call may make, less what calls make that were followed before."""
         canonical = self._facts.names.canonical(call.func)
         if canonical is not None:
             return [Construction(canonical, self._facts, call, call.args)]
-        return [made for origin in self._callees(call) for made in self._meant(call, origin)]
+        return [made for origin in self._callees(call) for made in self._meant(call, origin, followed)]
 
     def _callees(self, call: Call) -> "tuple[Origin, ...]":
         is_of_self = (
@@ -95,11 +95,14 @@ class Constructors:
         )
         return self._facts.values.origins(call.func) if isinstance(call.func, Name) or is_of_self else ()
 
-    def _meant(self, call: Call, origin: "Origin") -> list[Construction]:
+    def _meant(self, call: Call, origin: "Origin", followed: set[Call]) -> list[Construction]:
         """What a call makes where its callee is one of its alternatives."""
         node = origin.node
         if isinstance(node, Lambda):
-            return list(origin.facts.constructors.of(node.body)) if isinstance(node.body, Call) else []
+            if not isinstance(node.body, Call) or node.body in followed:
+                return []
+            followed.add(node.body)
+            return origin.facts.constructors._of(node.body, followed)
         if isinstance(node, Call):
             return self._of_partial(call, node, origin.facts)
         name = origin.facts.names.canonical(node) if node is not None else None

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from amplint.facts.program.bindings import Binding
+from amplint.facts.program.bindings import Binding, Search
 from amplint.model.tree import Alias, Assign, Attribute, AugAssign, Constant, List, Module, Name, Set, Tuple
 from amplint.model.walks import walk
 
@@ -31,7 +31,7 @@ def is_starred_over(binding: Binding, facts: "Facts") -> bool:
     return isinstance(binding.scope, Module) and any(_gives(owner, binding.name, 4) for owner in _starred(facts))
 
 
-def starred(facts: "Facts", module: str, name: str) -> str | None:
+def starred(facts: "Facts", module: str, name: str, search: Search) -> str | None:
     """What a name means in a module that is imported with a star: '' where that is not known, None where it has none.
 
     Raises LookupError where the module is not seen. One that has no say in mixed precision is asked by its text.
@@ -43,7 +43,7 @@ def starred(facts: "Facts", module: str, name: str) -> str | None:
     if owner is None or owner is facts:
         raise LookupError(module)
     if name in owner.names.bindings(owner.module):
-        return owner.names.module_binding(name) or ""
+        return owner.names.module_binding(name, search) or ""
     return None
 
 

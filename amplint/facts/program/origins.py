@@ -38,6 +38,9 @@ from amplint.model.walks import children, element
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
+# Of which class expressions are instances.
+Classes = dict[Expr, "tuple[Facts, ClassDef] | None"]
+
 DEEPEST = 10
 MOST = 24
 
@@ -71,11 +74,13 @@ class Origins:
     """One search; is_complete says afterwards whether every way was followed to its end.
 
     is_of_call: an argument of the call of some frame was among the ways, so another call may have other origins.
+    is_of_root: so was a parameter of the graph's root, which in other graphs is called and gets one argument.
     """
 
     def __init__(self) -> None:
         self.is_complete = True
         self.is_of_call = False
+        self.is_of_root = False
         self._seen: set[tuple[int, int]] = set()
         self._count = 0
 
@@ -138,6 +143,7 @@ class Origins:
         self, facts: "Facts", parameter: Parameter, function: Node, where: Activation, depth: int
     ) -> Iterator[Origin]:
         inside = _activation_of(function, where)
+        self.is_of_root = self.is_of_root or (inside is not None and inside.number == 0)
         if inside is not None and inside.number > 0:
             self.is_of_call = True
             for passing in inside.frames[inside.number].passed:
@@ -212,14 +218,22 @@ class Origins:
 
 
 def klass_of(facts: "Facts", expr: Expr, where: Activation) -> "tuple[Facts, ClassDef] | None":
-    """What `Origins.klass` says, remembered where it is the same for every call of the function around."""
-    if expr not in facts.classes:
-        search = Origins()
-        found = search.klass(facts, expr, where)
-        if search.is_of_call:
-            return found
-        facts.classes[expr] = found
-    return facts.classes[expr]
+    """What `Origins.klass` says, remembered where it is the same for every call of the function around.
+
+    Or for every graph whose root that is.
+    """
+    always, at_root = facts.classes
+    if expr in always:
+        return always[expr]
+    if where.number == 0 and expr in at_root:
+        return at_root[expr]
+    search = Origins()
+    found = search.klass(facts, expr, where)
+    if not search.is_of_call and not search.is_of_root:
+        always[expr] = found
+    elif not search.is_of_call and where.number == 0:
+        at_root[expr] = found
+    return found
 
 
 def returns(function: FunctionDef) -> Iterator[Expr]:

@@ -6,6 +6,7 @@ Follows what is seen in the module and its context; refuses to guess where a nam
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.circles import Circles
 from amplint.knowledge.training_api import SAME_MODULE_METHODS, WRAPPERS_OF_MODULES
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Parameter
 from amplint.model.walks import last_name
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 Callee = tuple["Facts", FunctionDef]
 Site = tuple["Facts", Call]
+
+# What a call runs may hang on what calls in other modules run.
+_CIRCLES = Circles()
 
 
 class Targets:
@@ -28,10 +32,7 @@ class Targets:
 
     def function(self, call: Call) -> Callee | None:
         """The function whose body a call runs (`__init__` for a class, `__call__` or `forward` for an instance)."""
-        if call not in self._functions:
-            self._functions[call] = None  # what asks for itself on the way stays unknown
-            self._functions[call] = self._resolve(call)
-        return self._functions[call]
+        return _CIRCLES.answer(self._functions, call, self._resolve)
 
     def klass(self, expr: Node) -> tuple["Facts", ClassDef] | None:
         """The class that a value is an instance of, where everything that it may come from agrees."""
@@ -84,7 +85,6 @@ class Targets:
     def sites(self, function: FunctionDef) -> tuple[Site, ...]:
         """The calls that run a function, in its module and in the modules that import it."""
         if function not in self._sites:
-            self._sites[function] = ()
             name = function.name
             if name in ("__init__", "__call__", "forward"):
                 klass = self._facts.index.klass(function)

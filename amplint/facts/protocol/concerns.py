@@ -4,6 +4,8 @@ Goes by the names of methods alone, to be fast; what the calls mean is for `even
 """
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
 METHODS = frozenset({"backward", "unscale_", "zero_grad", "step", "scale_loss", *CLIP_NAMES})
 # What is done with a loss to show it.
 TELLING = frozenset({"print", "append", "add", "update", "log", "info", "debug", "add_scalar", "format", "float"})
-DEEPEST = 6
 # How text mentions what concerns a step.
 _MENTION = re.compile(rf"\b(?:{'|'.join(sorted(METHODS | {'scale', 'update'}))})\b[)\s\\]*\(|\.[\s\\]*grad\b".encode())
+
+
+# A function that another one calls, with what is known of its module; None for a step itself.
+Way = tuple["Concerns", FunctionDef] | None
 
 
 class Concerns(Struct, dict=True):
@@ -32,13 +37,45 @@ class Concerns(Struct, dict=True):
     _direct: dict[Node, bool] = field(default_factory=dict)
     _answers: dict[Node, bool] = field(default_factory=dict)
 
-    def has(self, function: FunctionDef | Module, depth: int = DEEPEST) -> bool:
+    def has(self, function: FunctionDef | Module) -> bool:
         """Whether a function of this module, or one that it calls, has anything to do with a training step."""
-        if function in self._answers:
-            return self._answers[function]
-        self._answers[function] = False  # while a recursive call asks
-        self._answers[function] = self.is_direct(function) or (depth > 0 and self._calls_one(function, depth))
+        if function not in self._answers:
+            self._search(function)
         return self._answers[function]
+
+    def _search(self, function: FunctionDef | Module) -> None:
+        """Follow calls until one leads to a step; that decides for all functions that were met on the way.
+
+        An answer so follows from the program alone, also where functions call each other, and not from who asked first.
+        """
+        met: dict[Node, Concerns] = {function: self}
+        callers: defaultdict[Node, list[Node]] = defaultdict(list)
+        stack: list[tuple[Node, Iterator[Way]]] = [(function, self._ways(function))]
+        yes: set[Node] = set()
+        while stack and not yes:
+            node, ways = stack[-1]
+            for way in ways:
+                known = True if way is None else way[0]._answers.get(way[1])
+                if known:
+                    yes.update(each for each, _ in stack)
+                    break
+                if way is None or known is not None:
+                    continue
+                owner, target = way
+                callers[target].append(node)
+                if target not in met:
+                    met[target] = owner
+                    stack.append((target, owner._ways(target)))
+                    break
+            else:
+                stack.pop()
+        waiting = list(yes)
+        while waiting:
+            new = [each for each in callers[waiting.pop()] if each not in yes]
+            yes.update(new)
+            waiting += new
+        for each, owner in met.items():
+            owner._answers[each] = each in yes
 
     def is_direct(self, function: FunctionDef | Module) -> bool:
         """Whether the function's own body does."""
@@ -46,38 +83,38 @@ class Concerns(Struct, dict=True):
             self._direct[function] = any(_concerns(node) for node in own_nodes(function))
         return self._direct[function]
 
-    def _calls_one(self, function: FunctionDef | Module, depth: int) -> bool:
+    def _ways(self, function: FunctionDef | Module) -> Iterator[Way]:
+        """The functions that a function calls or hands on, until it is plain that it has to do with a step itself."""
+        if self.is_direct(function):
+            yield None
+            return
         for node in own_nodes(function):
             if not isinstance(node, Call):
                 continue
             name = node.func.attr if isinstance(node.func, Attribute) else ""
-            if name in self._method_names or any(self._hands_on(argument.value, depth) for argument in node.args):
-                return True
+            if name in self._method_names:
+                yield None
+                return
+            for argument in node.args:
+                yield from self._handed_on(argument.value)
             canonical = self.facts.names.canonical(node.func)
             target = self.facts.definition(canonical) if canonical is not None else None
             if target is not None and isinstance(target[1], FunctionDef):
-                if target[0].concerns.has(target[1], depth - 1):
-                    return True
-            elif target is None and (
-                "scaler" in last_name(node.func)
-                or _hands_on_a_loss(node, canonical)
-                or self._is_bound_to_one(node.func, function, depth)
-            ):
-                return True
-        return False
+                yield target[0].concerns, target[1]
+            elif target is None and ("scaler" in last_name(node.func) or _hands_on_a_loss(node, canonical)):
+                yield None
+                return
+            elif target is None and (bound := bound_function(self.facts, node.func, function)) is not None:
+                yield bound.home.concerns, bound.function
 
-    def _is_bound_to_one(self, func: Expr, owner: FunctionDef | Module, depth: int) -> bool:
-        bound = bound_function(self.facts, func, owner)
-        return bound is not None and bound.home.concerns.has(bound.function, depth - 1)
-
-    def _hands_on(self, value: Expr, depth: int) -> bool:
-        """Whether an argument is a function that has to do with a step: who gets it may run it."""
-        if isinstance(value, Attribute):
-            return value.attr in self.own_method_names
-        if not isinstance(value, Name) or value.id not in self._function_names:
-            return False
-        found = named_function(self.facts, value)
-        return found is not None and found[0].concerns.has(found[1], depth - 1)
+    def _handed_on(self, value: Expr) -> Iterator[Way]:
+        """An argument that is a function: who gets it may run it."""
+        if isinstance(value, Attribute) and value.attr in self.own_method_names:
+            yield None
+        if isinstance(value, Name) and value.id in self._function_names:
+            found = named_function(self.facts, value)
+            if found is not None:
+                yield found[0].concerns, found[1]
 
     @cached_property
     def _function_names(self) -> frozenset[str]:
