@@ -78,7 +78,7 @@ class EnclosedTraining:
         seen: set[Call] = set(covered)
         for region in reversed(self._facts.regions.all):
             # A custom backward that computes its forward again enters what the forward ran in, as `custom_bwd` does.
-            if region.is_off or self._facts.autograd_functions.is_in_backward(region.opening):
+            if region.is_plain or self._facts.autograd_functions.is_in_backward(region.opening):
                 continue
             enclosed = self._enclosed(region)
             backwards = _first(enclosed.backwards, seen)
@@ -105,11 +105,12 @@ class EnclosedTraining:
         found: list[Enclosed] = []
         seen: set[Call] = set()
         for region in self._facts.regions.all:
-            if region.is_off or not all(autocast.is_cached for autocast in region.autocasts):
+            if region.is_plain or not all(autocast.is_cached for autocast in region.autocasts):
                 continue
             enclosed = self._enclosed(region)
-            if enclosed.stale_step is not None and enclosed.stale_step.call not in seen:
-                seen.update(event.call for event in enclosed.steps)
+            # What a callee steps is told at each region that calls it, and not again in the callee itself.
+            if enclosed.stale_step is not None and enclosed.stale_step.entry not in seen:
+                seen.update(call for event in enclosed.steps for call in (event.call, event.entry))
                 found.append(enclosed)
         return found
 
@@ -177,7 +178,8 @@ class EnclosedTraining:
     def _is_used_between(self, step: Event, later: Event) -> bool:
         """Whether a model that a step may have changed is named between the step and a later backward pass.
 
-        Where nobody knows what the optimizer trains, it may be whatever was called before the step.
+        Where nobody knows what the optimizer trains, it may be whatever was called before the step, or what a function
+        in sight calls. Nothing called between the two is no forward.
         """
         training = self._facts.training
         optimizer = _stepped(step)
@@ -189,14 +191,23 @@ class EnclosedTraining:
             function = self._facts.index.function(step.call)
             called = [(call, name) for call, name in self._models if self._facts.index.function(call) is function]
             before = {name for call, name in called if call.span < step.call.span}
-            behind = [(call, name) for call, name in called if step.call.span < call.span]
-            between = {n for c, n in behind if c.span < later.call.span or later.call.span.contains(c.span)}
-            return not before or not between or not before.isdisjoint(between)
+            if any(
+                _is_between(call, step, later) and self._facts.targets.function(call)
+                for call in self._facts.index.calls
+            ):
+                return True
+            between = {name for call, name in called if _is_between(call, step, later)}
+            return bool(between) and (not before or not before.isdisjoint(between))
         return any(
             training.handle(node) in changed
             for node in self._facts.index.nodes
             if isinstance(node, Name | Attribute) and step.call.span < node.span < later.call.span
         )
+
+
+def _is_between(call: Call, step: Event, later: Event) -> bool:
+    """Whether a call runs behind a step and before, or as part of, a later backward pass."""
+    return step.call.span < call.span and (call.span < later.call.span or later.call.span.contains(call.span))
 
 
 def _stepped(step: Event) -> Expr:
@@ -248,4 +259,4 @@ def _is_bookkeeping(facts: "Facts", statement: Stmt) -> bool:
 
 def _has_own_region(event: Event) -> bool:
     """Whether an event in a callee stands in a region of its own function, where it is reported."""
-    return bool(event.via) and any(not region.is_off for region in event.facts.regions.around(event.call))
+    return bool(event.via) and any(not region.is_plain for region in event.facts.regions.around(event.call))

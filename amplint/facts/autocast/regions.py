@@ -64,6 +64,11 @@ class Region(Entity):
         return bool(self.autocasts) and all(each.is_enabled is False for each in self.autocasts)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether nothing is cast to half precision inside: it is off, or its dtype is float32."""
+        return self.is_off or self.dtypes == {"float32"}
+
+    @property
     def is_inference(self) -> bool:
         """Whether gradients are off around it, so that nothing computed inside is a loss to run backward from."""
         names, index = self.facts.names, self.facts.index

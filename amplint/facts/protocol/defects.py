@@ -227,11 +227,12 @@ class _Judge:
             return None
         if is_boundary_missing(self.reading, site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)
-        if not any(self.reading.steps_of(EventKind.STEP, scaler=error.scaler)):
-            if isinstance(error.scaler, tuple) and is_done_elsewhere(self.reading, error.scaler, "step"):
-                return None
-            return self._at(DefectKind.NEVER_STEPPED, site, error, because)
-        return self._at(DefectKind.MISPLACED_UPDATE, site, error, because)
+        # A hook that the backward pass runs may step each parameter at once.
+        if isinstance(error.scaler, tuple) and is_done_elsewhere(self.reading, error.scaler, "step"):
+            return None
+        is_stepped = any(self.reading.steps_of(EventKind.STEP, scaler=error.scaler))
+        kind = DefectKind.MISPLACED_UPDATE if is_stepped else DefectKind.NEVER_STEPPED
+        return self._at(kind, site, error, because)
 
     def _dropped(self) -> Iterator[Defect]:
         """zero_grad of every micro-batch where the optimizer steps at group boundaries."""

@@ -3,7 +3,7 @@
 Knows of optimizers only which modules they were made of and where they step; refuses to choose where several fit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -42,7 +42,11 @@ class Owners(Struct, dict=True):
             if any(is_part(one, other) for one in role.modules for other in modules)
             if role.place not in found and self._is_at_hand(role.place, frame)
         ]
-        owned = (*found, *(holding if is_module else self._in_turn(holding, node, frame)))
+        if not is_module:
+            holding = self._in_turn(holding, node, frame)
+            if self._is_shared(holding, modules):
+                return None
+        owned = (*found, *holding)
         return owned or (None if is_module else self._alone_in_turn(node, frame))
 
     @cached_property
@@ -78,6 +82,11 @@ class Owners(Struct, dict=True):
             for place in places
             if place in stepping or not any(modules[other] in (frozenset(), modules[place]) for other in stepping)
         ]
+
+    def _is_shared(self, places: list[Term], modules: Sequence[Term | None]) -> bool:
+        """Whether some module lies in several of the optimizers: unscaled for one, its gradients are for all."""
+        held = [self.roles.optimizers[place].modules for place in places]
+        return any(sum(any(is_part(one, other) for one in each) for each in held) > 1 for other in modules)
 
     def _alone_in_turn(self, node: Node, frame: int) -> tuple[Term, ...] | None:
         """The one optimizer that steps in the loop around an expression, where nobody says what each was made of."""
