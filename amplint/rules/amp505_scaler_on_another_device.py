@@ -13,8 +13,8 @@ of another device: the run is plain float32, slower and larger than it was meant
 
 ## Where it reports
 
-At the scaler, or at the autocast call. Regions behind a test of the device, and programs whose only other device is
-the CPU, are left alone.
+At the scaler, or at the autocast call. Regions behind a test of the device, programs that move things to CUDA by name
+(`.cuda()`, `.to("cuda")`), and programs whose only other device is the CPU, are left alone.
 
 ## Example
 

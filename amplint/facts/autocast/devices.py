@@ -63,9 +63,9 @@ class Devices:
                 yield ForeignScaler(pair.made, autocast)
 
     def fixed_devices(self) -> Iterator[FixedDevice]:
-        """Regions hard-coded for CUDA where a device variable may be another accelerator."""
+        """Regions hard-coded for CUDA where a device variable may be another accelerator, and nothing moves to CUDA."""
         choice = self._choice()
-        if choice is None:
+        if choice is None or any(_moves_to_cuda(call) for call in self._facts.index.calls):
             return
         for autocast in self._facts.regions.constructed:
             if autocast.device == "cuda" and autocast.is_enabled is True and not self._is_guarded(autocast.call):
@@ -108,6 +108,16 @@ def _is_whole(wrapped: Call) -> bool:
     """Whether FSDP is told not to shard: then each rank holds all gradients, and meets every overflow."""
     strategy = next((a.value for a in wrapped.args if a.name == "sharding_strategy"), None)
     return isinstance(strategy, Attribute) and strategy.attr == "NO_SHARD"
+
+
+def _moves_to_cuda(call: Call) -> bool:
+    """Whether a call moves a model or a tensor to CUDA whatever the device is: `.cuda()`, `.to("cuda")`."""
+    if not isinstance(call.func, Attribute):
+        return False
+    given = [argument.value for argument in call.args if argument.name in (None, "device")]
+    return call.func.attr == "cuda" or (
+        call.func.attr == "to" and any(isinstance(each, Constant) and each.value == "cuda" for each in given)
+    )
 
 
 def _speaks_of_device(test: Expr) -> bool:

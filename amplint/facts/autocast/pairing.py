@@ -154,11 +154,18 @@ class Pairing:
         """The regions around a call: of its function, or else of its loss, its class or what that makes."""
         index = self._facts.index
         function = index.function(call)
-        own = self._by_function[function] or list(self._where_made(call))
+        own = self._in_its_loop(call, self._by_function[function]) or list(self._where_made(call))
         if own or function is None:
             return own
         klass = index.klass(call)
         return (self._by_class[klass] or list(self._made_by(klass))) if klass is not None else []
+
+    def _in_its_loop(self, call: Call, regions: list[Region]) -> list[Region]:
+        """Of the regions of one function, those of the training loop that a call is part of, where it has some."""
+        for loop in self._facts.index.loops(call):
+            if within := [region for region in regions if loop.span.contains(region.opening.span)]:
+                return within
+        return regions
 
     def _made_by(self, klass: ClassDef) -> Iterator[Region]:
         """The regions anywhere whose autocast a method of a class makes, as another one scales the losses."""

@@ -1,6 +1,6 @@
 """What an expression may stand for: the expressions that names, parameters and attributes of self were given.
 
-Refuses to know in which order they were given.
+Knows of their order what `latest.py` tells; refuses to know which branches run.
 """
 
 from collections import defaultdict
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from amplint.facts.program.latest import latest
 from amplint.model.data import Entity
 from amplint.model.tree import (
     AnnAssign,
@@ -151,7 +152,7 @@ class Values:
                 bindings = self._facts.names.lookup(name, expr)
                 if not bindings:
                     yield Origin(self._facts, expr)
-                for binding in bindings:
+                for binding in latest(self._facts.index, bindings, expr):
                     yield from self._bound(binding, expr, depth - 1, search)
             case Attribute(value=Name(id="self"), attr=attr):
                 yield from self._of_self(expr, attr, depth - 1, search)

@@ -1,0 +1,103 @@
+"""Which of the bindings of a name may be what it holds where it is read, as far as the order of the statements tells.
+
+Knows blocks and loops of one scope; refuses to know which branches run.
+"""
+
+from collections.abc import Iterator
+
+from amplint.facts.program.bindings import Binding
+from amplint.facts.program.index import Index
+from amplint.model.span import Position
+from amplint.model.tree import (
+    AnnAssign,
+    Assign,
+    AugAssign,
+    ClassDef,
+    For,
+    FunctionDef,
+    List,
+    Module,
+    Name,
+    Node,
+    Tuple,
+    While,
+)
+from amplint.model.walks import walk
+
+MANY = 64  # bindings of one name, above which nobody sorts out what a read may meet
+
+
+def latest(index: Index, bindings: tuple[Binding, ...], use: Node) -> tuple[Binding, ...]:
+    """The bindings that a read may meet: not those that a later assignment on every way there has replaced.
+
+    Nor those behind the read that no loop leads back from. An assignment that names itself (`model = wrap(model)`)
+    replaces nothing. All of them where the order tells nothing, as from within another function.
+    """
+    scope = index.scope(use)
+    if not 1 < len(bindings) <= MANY or not isinstance(scope, Module | FunctionDef | ClassDef):
+        return bindings
+    if any(binding.scope is not scope or index.scope(binding.node) is not scope for binding in bindings):
+        return bindings
+    last = _last_on_the_way(index, bindings, use)
+    back = set(_loops(index, use)) - set(_loops(index, last) if last is not None else ())
+    found = tuple(
+        binding
+        for binding in bindings
+        if last is None or binding.node.span.start >= last.span.start
+        if _end(index, binding.node) <= use.span.start or any(loop.span.contains(binding.node.span) for loop in back)
+    )
+    return found or bindings
+
+
+def _last_on_the_way(index: Index, bindings: tuple[Binding, ...], use: Node) -> Assign | None:
+    """The last assignment that runs whenever a read does, before it: in its block, or in one around it."""
+    found = [
+        statement
+        for binding in bindings
+        if isinstance(statement := _assigning(index, binding.node), Assign)
+        if statement.span.end <= use.span.start and not _names(statement.value, binding.name)
+    ]
+    around = {id(block) for block in _blocks(index, use)} if found else set()
+    return max((s for s in found if id(index.block(s)[1]) in around), key=lambda each: each.span, default=None)
+
+
+def _assigning(index: Index, target: Node) -> Node | None:
+    """The statement that assigns a name, alone or among others."""
+    statement = index.parents.get(target)
+    while isinstance(statement, Tuple | List):
+        statement = index.parents.get(statement)
+    return statement if isinstance(statement, Assign | AnnAssign | AugAssign) else None
+
+
+def _end(index: Index, target: Node) -> Position:
+    """From where on a binding holds: what an assignment reads is read before it."""
+    statement = _assigning(index, target)
+    return statement.span.end if statement is not None else target.span.start
+
+
+def _blocks(index: Index, use: Node) -> "Iterator[object]":
+    """The blocks of its own scope in which a read stands, innermost first."""
+    scope, statement = index.scope(use), index.statement(use)
+    while True:
+        holder, block = index.block(statement)
+        yield block
+        if holder is scope or isinstance(holder, Module):
+            return
+        statement = index.statement(holder)
+
+
+def _loops(index: Index, node: Node) -> Iterator[For | While]:
+    """The loops of its scope that run a node again and again; a `while` runs its test so too."""
+    child = node
+    for outer in index.ancestors(node):
+        if isinstance(outer, FunctionDef | ClassDef):
+            return
+        if isinstance(outer, For | While) and (
+            child in outer.body or (isinstance(outer, While) and child is outer.test)
+        ):
+            yield outer
+        child = outer
+
+
+def _names(value: Node, name: str) -> bool:
+    return any(isinstance(node, Name) and node.id == name for node in walk(value))
