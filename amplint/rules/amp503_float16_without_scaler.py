@@ -3,9 +3,10 @@
 ## What it does
 
 Finds a plain `backward()` of a loss that was computed in an autocast region that is, or on CUDA will be, float16, in
-a module where nothing scales losses. Also a scaler that is made with `enabled=False` and nothing else, although the
-region of its losses is float16: its `scale` gives the loss back as it is. And a region that is always float16, where
-the loss is scaled if there is a scaler and runs backward as it is if there is none.
+a module where nothing scales losses: there is no scaler, or one that is made and then forgotten. Also a scaler that is
+made with `enabled=False` and nothing else, although the region of its losses is float16: its `scale` gives the loss
+back as it is. And a region that is always float16, where the loss is scaled if there is a scaler and runs backward as
+it is if there is none.
 
 ## Why it matters
 
@@ -45,6 +46,7 @@ optimizer.step()
 
 from collections.abc import Iterator
 
+from amplint.facts.autocast.idle_scalers import scalers_made
 from amplint.facts.autocast.regions import Region
 from amplint.facts.autocast.unscaled_branch import unscaled_branches
 from amplint.facts.gather import Facts
@@ -64,7 +66,8 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report float16 regions whose loss nobody scales."""
     for loss in facts.unscaled.losses():
-        notes = (*_makers(facts, loss.region), Note(loss.backward.span, "the loss is not scaled here"))
+        idle = (Note(call.span, "this scaler scales nothing") for call in scalers_made(facts))
+        notes = (*_makers(facts, loss.region), Note(loss.backward.span, "the loss is not scaled here"), *idle)
         how = "is float16 on CUDA" if loss.is_certain else "may be float16"
         message = f"this region {how}, and nothing scales the loss before its backward pass; use a GradScaler"
         yield RULE.finding(facts, loss.region.shown, message, notes=notes)

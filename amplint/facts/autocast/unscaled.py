@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.dtypes import dtype_names
+from amplint.facts.autocast.idle_scalers import idle_words
 from amplint.facts.autocast.regions import Autocast, Region
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.training.events import EventKind, trained_models
@@ -106,14 +107,16 @@ class UnscaledTraining:
         return not any(e.kind is EventKind.OPTIMIZER_STEP for e in self._facts.training.within(function.body))
 
     def _has_help(self) -> bool:
+        """Whether anything that is named here may scale losses; not a scaler that is made and serves nothing."""
         each = self._facts.index.each
         words = chain(
-            (node.id for node in each(Name)),
-            (node.attr for node in each(Attribute)),
-            (node.name for node in each(Parameter)),
-            (node.name or "" for node in each(Argument)),
+            ((node, node.id) for node in each(Name)),
+            ((node, node.attr) for node in each(Attribute)),
+            ((node, node.name) for node in each(Parameter)),
+            ((node, node.name or "") for node in each(Argument)),
         )
-        return any(map(_HELP.search, words))
+        helping = [node for node, word in words if _HELP.search(word)]
+        return bool(helping) and not idle_words(self._facts).issuperset(helping)
 
     def _is_default_dtype(self, autocast: Autocast) -> bool:
         is_computed = autocast.device is None and autocast.device_given is not None
