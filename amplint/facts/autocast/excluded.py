@@ -5,6 +5,7 @@ Knows what the program writes; refuses to say that two questions of different te
 
 from collections.abc import Mapping
 from itertools import islice, product
+from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Region
 from amplint.facts.autocast.scaler_switch import switch_of
@@ -15,20 +16,28 @@ from amplint.flow.formulas import Formula, Normal, atoms, joined, value
 from amplint.flow.terms import Term
 from amplint.model.tree import Attribute, Call
 
+if TYPE_CHECKING:
+    from amplint.facts.gather import Facts
+
 BFLOAT16: Term = ("const", "dtype", "bfloat16")
 # How many questions are answered in all ways, and how often a formula may ask them.
 MOST_QUESTIONS = 8
 MOST_MENTIONS = 1000
 
 
-def is_excluded(made: Construction, scaled: Call, region: Region, scalers: Mapping[int, Term]) -> bool:
+def is_excluded(made: Construction, scaled: Call, home: "Facts", region: Region, scalers: Mapping[int, Term]) -> bool:
     """Whether no answers make a scaler, switch it on, let it scale a loss, and make the region of the loss bfloat16.
 
-    scalers tells the scalers of the region's module apart, by the identities of the calls that make them.
+    home is the module of the call that scales; scalers tells its scalers apart, by the identities of the calls that
+    make them.
     """
     normal = Normal(lambda _: False)
-    here, home = Unfolding(region.facts, scalers), Unfolding(made.facts, scalers)
-    wanted = [here.around(scaled), here.around(region.opening), home.around(made.call)]
+    here = Unfolding(home, scalers)
+    wanted = [
+        here.around(scaled),
+        Unfolding(region.facts, scalers).around(region.opening),
+        Unfolding(made.facts, scalers).around(made.call),
+    ]
     switch = switch_of(made)
     if switch is not None:
         wanted.append(Unfolding(switch.facts, scalers).of(switch.node))

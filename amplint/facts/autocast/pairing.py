@@ -94,7 +94,7 @@ class Pairing:
     def _is_for_float16(self, pairs: list[Pair]) -> bool:
         """Whether a scaler is off wherever its regions are bfloat16: how things are named says so, or what they ask."""
         return is_tied_to_float16(self._facts, pairs) or all(
-            is_excluded(pair.made, pair.scaled, pair.region, self._scalers) for pair in pairs
+            is_excluded(pair.made, pair.scaled, pair.home, pair.region, self._scalers) for pair in pairs
         )
 
     @cached_property
