@@ -6,6 +6,7 @@ Knows that an answer holds until something that the question reads is assigned; 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 
+from amplint.flow.aliases import Aliases
 from amplint.flow.choice import Choice
 from amplint.flow.consistency import is_consistent
 from amplint.flow.formulas import Atom, Formula, Normal, atoms, last_name, value
@@ -36,11 +37,13 @@ class Questions:
         """terms: those of the same graph, where they are at hand."""
         self.graph = graph
         self.terms = Terms(graph) if terms is None else terms
-        self._objects = _objects(graph, self.terms)
-        self.normal = Normal(self._objects.__contains__)
+        written = {step: tuple(writes(step, self.terms)) for _, _, step in graph.steps()}
+        aliases = Aliases(graph, self.terms, written)
+        self._objects = frozenset(map(aliases.resolved, _objects(graph, self.terms)))
+        self.normal = Normal(self._objects.__contains__, aliases.resolved)
         self._edges = {id(edge): self._of_edge(edge) for _, edge in graph.edges()}
         self._truths: dict[tuple[int, int], tuple[Expr, Formula]] = {}
-        self._writes = {step: tuple(writes(step, self.terms)) for _, _, step in graph.steps()}
+        self._writes = {step: aliases.of(changes) for step, changes in written.items()}
         self._adopted: list[Edge] = []
         # Many states ask with the same answers.
         self._along: dict[tuple[int, Answers], tuple[Answers, ...]] = {}

@@ -6,7 +6,7 @@ Knows when two tests must have the same answer; what is not a question of places
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from amplint.flow.terms import OPAQUE, Term, contains
+from amplint.flow.terms import OPAQUE, Term, contains, is_place
 from amplint.model.data import Value
 
 # Calls whose answer depends on nothing but what they are given, as long as that is not assigned.
@@ -16,6 +16,10 @@ PURE = frozenset(
         *("get_rank", "is_available", "is_bf16_supported", "is_enabled", "is_initialized", "is_main_process"),
     }
 )
+# Functions of one's own, as `exists(scaler)` and `is_main(args)`, are taken to answer alike as long as what they are
+# asked about is not assigned; these do not, nor do those whose name says that they draw or do something.
+TURNING = frozenset({"eval", "input", "iter", "next", "open", "print"})
+DRAWING = ("rand", "sample", "choice", "coin", "draw", "bernoulli")
 # Containers whose constructor gives an empty, hence false, object.
 EMPTY = frozenset({"Counter", "OrderedDict", "Queue"})
 # How many open questions of a formula are tried both ways, to see whether they matter.
@@ -43,28 +47,35 @@ IsObject = Callable[[Term], bool]
 
 
 class Normal:
-    """Makes formulas of terms. is_object says of a place that it holds an object which is true unless it is None."""
+    """Makes formulas of terms. is_object says of a place that it holds an object which is true unless it is None.
 
-    def __init__(self, is_object: IsObject) -> None:
+    resolved gives a term without the names that stand for something else.
+    """
+
+    def __init__(self, is_object: IsObject, resolved: Callable[[Term], Term] = lambda term: term) -> None:
         self.is_object = is_object
+        self._resolved = resolved
 
     def truth(self, term: Term) -> Formula:
         """When a term is true."""
+        return self._truth(self._resolved(term))
+
+    def _truth(self, term: Term) -> Formula:
         match term:
             case ("const", _, value):
                 return bool(value)
             case ("not", part):
-                return negated(self.truth(part))  # type: ignore[arg-type]
+                return negated(self._truth(part))  # type: ignore[arg-type]
             case ("and" | "or" as op, tuple() as parts):
-                return joined(op, tuple(self.truth(part) for part in parts))
+                return joined(op, tuple(self._truth(part) for part in parts))
             case ("if", test, yes, no):
-                return self._choice(test, self.truth(yes), self.truth(no))  # type: ignore[arg-type]
+                return self._choice(test, self._truth(yes), self._truth(no))  # type: ignore[arg-type]
             case ("cmp", str() as op, left, right):
                 return self._comparison(op, left, right)  # type: ignore[arg-type]
             case ("call", func, args):
                 return self._call(term, func, args)  # type: ignore[arg-type]
             case ("op", "%", _):
-                return negated(self.equal(term, ("const", "int", 0)))
+                return negated(self._equal(term, ("const", "int", 0)))
             case ("name" | "attr" | "item", *_):
                 return negated(Atom("null", term)) if self.is_object(term) else _atom("true", term)
             case ("display", *elements):
@@ -74,11 +85,14 @@ class Normal:
 
     def null(self, term: Term) -> Formula:
         """When a term is None."""
+        return self._null(self._resolved(term))
+
+    def _null(self, term: Term) -> Formula:
         match term:
             case ("const", _, value):
                 return value is None
             case ("if", test, yes, no):
-                return self._choice(test, self.null(yes), self.null(no))  # type: ignore[arg-type]
+                return self._choice(test, self._null(yes), self._null(no))  # type: ignore[arg-type]
             case ("call", func, _):
                 return False if _is_constructor(func) else None  # type: ignore[arg-type]
             case ("name" | "attr" | "item", *_):
@@ -90,17 +104,20 @@ class Normal:
 
     def equal(self, left: Term, right: Term) -> Formula:
         """When two terms are equal."""
+        return self._equal(self._resolved(left), self._resolved(right))
+
+    def _equal(self, left: Term, right: Term) -> Formula:
         if left[0] == "const" and right[0] == "const":
             return left[2] == right[2]
         if left[0] == "const":
             left, right = right, left
         if left[0] == "if":
-            return self._choice(left[1], self.equal(left[2], right), self.equal(left[3], right))  # type: ignore[arg-type]
+            return self._choice(left[1], self._equal(left[2], right), self._equal(left[3], right))  # type: ignore[arg-type]
         match right:
             case ("const", "NoneType", _):
-                return self.null(left)
+                return self._null(left)
             case ("const", "bool", answer):
-                return self.truth(left) if answer else negated(self.truth(left))
+                return self._truth(left) if answer else negated(self._truth(left))
             case _:
                 return _atom("eq", *_shifted(left, right))
 
@@ -109,24 +126,24 @@ class Normal:
         left, right = change(atom.left), change(atom.right)
         match atom.kind:
             case "true":
-                return self.truth(left)
+                return self._truth(left)
             case "null":
-                return self.null(left)
+                return self._null(left)
             case "eq":
-                return self.equal(left, right)
+                return self._equal(left, right)
             case kind:
                 return _atom(kind, left, right)
 
     def _choice(self, test: Term, yes: Formula, no: Formula) -> Formula:
-        chosen = self.truth(test)
+        chosen = self._truth(test)
         return joined("or", (joined("and", (chosen, yes)), joined("and", (negated(chosen), no))))
 
     def _comparison(self, op: str, left: Term, right: Term) -> Formula:
         match op:
             case "==" | "is":
-                return self.equal(left, right)
+                return self._equal(left, right)
             case "!=" | "is not":
-                return negated(self.equal(left, right))
+                return negated(self._equal(left, right))
             case "<":
                 return _less(left, right)
             case ">":
@@ -143,10 +160,10 @@ class Normal:
     def _call(self, term: Term, func: Term, args: tuple[Term, ...]) -> Formula:
         name = last_name(func)
         if name == "bool" and len(args) == 1:
-            return self.truth(args[0][1])  # type: ignore[arg-type]
+            return self._truth(args[0][1])  # type: ignore[arg-type]
         if name == "is_enabled" and func[0] == "attr" and func[1][0] == "call":  # type: ignore[index]
             return self._enabled(func[1][2])  # type: ignore[index]
-        if name in PURE:
+        if _answers_alike(term):
             return _atom("true", term)
         return True if _is_constructor(func) and name not in EMPTY else None
 
@@ -154,7 +171,7 @@ class Normal:
         """What `is_enabled()` says of an object that was made with these arguments."""
         for name, value in args:
             if name == "enabled":
-                return self.truth(value)  # type: ignore[arg-type]
+                return self._truth(value)  # type: ignore[arg-type]
         return None if any(name == "**" for name, _ in args) or len(args) > 1 else True
 
 
@@ -169,16 +186,28 @@ def _less(left: Term, right: Term) -> Formula:
 
 def _atom(kind: str, left: Term, right: Term = ()) -> Formula:
     atom = Atom(kind, left, right)
-    return None if contains((left, right), OPAQUE) or _calls_out(left) or _calls_out(right) else atom
+    return None if contains((left, right), OPAQUE) or calls_out(left) or calls_out(right) else atom
 
 
-def _calls_out(term: object) -> bool:
+def calls_out(term: object) -> bool:
     """Whether a call in a term may answer differently each time."""
     if not isinstance(term, tuple) or not term:
         return False
-    if term[0] == "call" and last_name(term[1]) not in PURE:
+    if term[0] == "call" and not _answers_alike(term):
         return True
-    return any(_calls_out(piece) for piece in term)
+    return any(calls_out(piece) for piece in term)
+
+
+def _answers_alike(call: Term) -> bool:
+    """Whether a call gives the same answer until something that it is asked about is assigned."""
+    func: Term = call[1]  # type: ignore[assignment]
+    name = last_name(func)
+    if name in PURE:
+        return True
+    given: tuple[tuple[str, Term], ...] = call[2]  # type: ignore[assignment]
+    is_asked = func[0] == "name" and not _is_constructor(func) and any(is_place(term) for _, term in given)
+    is_plain = all(is_place(term) or term[0] == "const" for _, term in given)
+    return is_asked and is_plain and name not in TURNING and not any(part in name.lower() for part in DRAWING)
 
 
 def last_name(func: Term) -> str:

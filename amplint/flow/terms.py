@@ -94,6 +94,10 @@ class Terms:
         """The names that the function of a frame binds."""
         return tuple(self._bindings(self.frames[frame].function))
 
+    def times_bound(self, name: str, frame: int) -> int:
+        """How often the function of a frame binds a name."""
+        return self._bindings(self.frames[frame].function).get(name, 0)
+
     def _resolve(self, name: str, frame: int) -> Term:
         here = self.frames[frame]
         times = self._bindings(here.function).get(name, 0)

@@ -12,7 +12,8 @@ threshold (`if norm > 10: continue`) skips every step; noise or a constant that 
 ## Where it reports
 
 At the read; where a helper reads, at the call of the helper in the function that deals with the scaler. Reads after
-`unscale_` or after the step are right, as is a division by `get_scale()`, and asking whether gradients are finite.
+`unscale_` or after the step are right, as is a division by `get_scale()`, and asking whether gradients are finite. A
+norm that gradients are only divided by, as adversarial training does, says the same at every scale.
 
 ## Example
 

@@ -52,7 +52,7 @@ from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.spelling import operand, spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Argument, Attribute, Binary, Call, Name
+from amplint.model.tree import Argument, Attribute, Binary, Call, Lambda, Name
 from amplint.model.walks import walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -71,7 +71,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     undivided = [
         group
         for group, trace in facts.accumulation.traced()
-        if trace.is_mean and not (_is_divided(group, trace) or trace.is_weighted or trace.is_summed)
+        if trace.is_mean and not (_is_divided(group, trace) or trace.is_weighted or trace.is_summed or group.is_zeroed)
     ]
     for place, group in enumerate(undivided):
         if not any(_is_one_loss(other, group) for other in undivided[:place]):
@@ -136,10 +136,12 @@ def _means_the_same(group: Group) -> bool:
     index = group.home.index
     if group.period is None or group.period not in index.parents:
         return False
+    names = {node.id for node in walk(group.period) if isinstance(node, Name)}
     there, here = index.function(group.period), index.function(group.at.node)
+    while isinstance(there, Lambda) and names.isdisjoint(parameter.name for parameter in there.parameters):
+        there = index.function(there)
     if there is here or there is None or there in index.ancestors(group.at.node):
         return True
-    names = {node.id for node in walk(group.period) if isinstance(node, Name)}
     test = group.reading.guards.asked(group.guard)[0] if group.guard is not None else None
     asked = test.func if isinstance(test, Call) else test
     is_own = isinstance(asked, Attribute) and isinstance(asked.value, Name) and asked.value.id == "self"

@@ -38,12 +38,14 @@ def python_of(cell: str) -> tuple[str, frozenset[int]]:
     if indent:
         lines = [line.removeprefix(indent) for line in lines]
         replaced.update(range(1, len(lines) + 1))
-    if lines[first].startswith("%%"):
-        name = re.match(r"%%(\w*)", lines[first])
+    # Colab takes the title of a form, a comment, from the cell before it looks for a magic.
+    magic = next((index for index, line in enumerate(lines) if line.strip() and not line.startswith("#")), first)
+    if lines[magic].startswith("%%"):
+        name = re.match(r"%%(\w*)", lines[magic])
         if name is None or name.group(1) not in _PYTHON_CELLS:
             return "\n" * (len(lines) - 1), frozenset(range(1, len(lines) + 1))
-        lines[first] = ""
-        replaced.add(first + 1)
+        lines[magic] = ""
+        replaced.add(magic + 1)
     if any(sign in cell for sign in "%!?/,;") or any(_AUTOMAGIC.match(line) for line in lines):
         _blank_magics(lines, replaced)
     return "\n".join(lines), frozenset(replaced)

@@ -109,6 +109,8 @@ _NO_MAGIC = "cat = 1\ncat in x\nless.x\nman or y\nf(\nman if ls else cp\n)"
         ("torch.amp?\n?torch", "pass\npass", {1, 2}),
         ("%%time\nx = 1", "\nx = 1", {1}),
         ("%%bash\nls\n", "\n\n", {1, 2, 3}),
+        ("#@title Setup\n%%bash\nls", "\n\n", {1, 2, 3}),
+        ("# timed\n%%time\nx = 1", "# timed\n\nx = 1", {2}),
         ("\n%%html\n<b>", "\n\n", {1, 2, 3}),
         ("s = '''\n%d\n!x\n'''", "s = '''\n%d\n!x\n'''", set()),
         ("x = (a\n  % b)\ny = a \\\n  % b", "x = (a\n  % b)\ny = a \\\n  % b", set()),

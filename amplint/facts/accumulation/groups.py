@@ -11,14 +11,25 @@ from msgspec.structs import replace
 
 from amplint.facts.accumulation.accelerate_groups import AccelerateGroups
 from amplint.facts.accumulation.loss_trace import LossTrace
-from amplint.facts.program.spelling import spelled
+from amplint.facts.accumulation.micro_loops import is_of_parts, is_one, period_of
 from amplint.facts.protocol.guards import Guard, Guards, common_loop, ways_up
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.boundaries import Boundary, BoundaryKind
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Entity
-from amplint.model.tree import Attribute, Call, Constant, Expr, For, Name, Slice, Stmt, Subscript, Try, While, With
+from amplint.model.tree import (
+    Attribute,
+    Call,
+    Expr,
+    ExprStmt,
+    For,
+    Name,
+    Stmt,
+    Try,
+    While,
+    With,
+)
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -52,6 +63,16 @@ class Group(Entity):
     def home(self) -> "Facts":
         """The module that made the loss."""
         return self.reading.scene.homes[self.at.frame]
+
+    @property
+    def is_zeroed(self) -> bool:
+        """Whether gradients are zeroed in the block of the backward before it: then no turn adds to another."""
+        zeroing = {id(s.node) for s in self.reading.steps_of(EventKind.ZERO) if s.frame == self.backward.frame}
+        index = self.reading.scene.homes[self.backward.frame].index
+        statement = index.statement(self.backward.node)
+        _, block = index.block(statement)
+        said = (each.value for each in block[: block.index(statement)] if isinstance(each, ExprStmt))
+        return any(id(call) in zeroing for call in said)
 
 
 class Accumulation:
@@ -178,7 +199,7 @@ def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, made:
         return None
     own = {id(guard.test) for guard in guards.of(backward)}
     for guard, asked in guards.boundaries(step):
-        is_counted = asked.kind in COUNTED and not _is_one(asked.period)
+        is_counted = asked.kind in COUNTED and not is_one(asked.period)
         if is_counted and id(guard.test) not in own and id(guard.test) in set(map(id, walk(loop))) | _flags(guard):
             return Group(reading, loop, backward, step, *made, guard, asked, asked.period)
     return None
@@ -198,39 +219,6 @@ def _behind(reading: Reading, backward: Step, step: Step, made: tuple[Expr, Step
     if not inner or inner[0] in outer or not isinstance(inner[0], For) or set(map(id, outer)) - set(map(id, inner)):
         return None
     loop = inner[0]
-    is_range = isinstance(loop.iter, Call) and isinstance(loop.iter.func, Name) and loop.iter.func.id == "range"
-    if not is_range or id(step.node) in set(map(id, walk(loop))):
+    if id(step.node) in set(map(id, walk(loop))) or not is_of_parts(loop):
         return None
-    assert isinstance(loop.iter, Call)
-    period = loop.iter.args[0].value if len(loop.iter.args) == 1 else None
-    if period is None or _is_one(period) or not (_cuts(loop) or _draws(loop) or _is_named_so(loop, period)):
-        return None
-    return Group(reading, loop, backward, step, *made, period=period)
-
-
-def _cuts(loop: For) -> bool:
-    """Whether the turns of a loop take slices by the loop's target: parts of one batch."""
-    if not isinstance(loop.target, Name):
-        return False
-    name = loop.target.id
-    parts = (walk(node.index) for node in walk(loop) if isinstance(node, Subscript))
-    cuts = (list(part) for part in parts)
-    return any(
-        any(isinstance(node, Slice) for node in cut) and any(isinstance(n, Name) and n.id == name for n in cut)
-        for cut in cuts
-    )
-
-
-def _draws(loop: For) -> bool:
-    """Whether each turn takes the next batch of an iterator: a sum over tasks or views would go on with the same."""
-    return any(isinstance(n, Call) and isinstance(n.func, Name) and n.func.id == "next" for n in walk(loop))
-
-
-def _is_named_so(loop: For, period: Expr) -> bool:
-    """Whether the loop says itself that it goes through micro-batches."""
-    names = f"{spelled(period)} {spelled(loop.target)}".lower()
-    return "accum" in names or "micro" in names
-
-
-def _is_one(period: Expr | None) -> bool:
-    return isinstance(period, Constant) and period.value == 1
+    return Group(reading, loop, backward, step, *made, period=period_of(loop))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import field
 
+from amplint.facts.accumulation.last_given import last_given
 from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
 from amplint.facts.accumulation.models_in_sight import definition, forward_of, is_mean_head
 from amplint.facts.accumulation.returned_parts import Part, parts_of
@@ -112,7 +113,7 @@ class LossTrace(LossParts, kw_only=True):
         """What was put into a place, the last first: a division in place comes after all that was put in before."""
         place = self.reading.scene.terms.of(expr, frame)
         function = self.reading.scene.frames[frame].function
-        for node in sorted(walk(function), key=lambda node: node.span, reverse=True):
+        for node in self._since_given(expr, place, list(walk(function)), frame):
             match node:
                 case Assign(targets=targets, value=value):
                     for target in targets:
@@ -138,6 +139,14 @@ class LossTrace(LossParts, kw_only=True):
             self._part(expr, frame, later)
         if isinstance(expr, Attribute):
             self._kept(expr, frame, later)
+
+    def _since_given(self, expr: Expr, place: object, nodes: list[Node], frame: int) -> list[Node]:
+        """The nodes of a function that may make what stands in a place, the last first."""
+        home = self.reading.scene.homes[frame]
+        given = last_given(home, nodes, expr, lambda node: isinstance(node, Expr) and self._is_at(node, place, frame))
+        if given is not None:
+            nodes = [node for node in nodes if given.span.line <= node.span.line and node.span < expr.span]
+        return sorted(nodes, key=lambda node: node.span, reverse=True)
 
     def _kept(self, expr: Attribute, frame: int, later: Later) -> None:
         """`self.loss`, `model.last_loss`: what other methods put there."""

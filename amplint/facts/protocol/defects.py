@@ -15,7 +15,7 @@ from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.forgotten import forgotten
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
-from amplint.facts.protocol.left_out import premature, unapplied, unended
+from amplint.facts.protocol.left_out import premature, unapplied, unended, unscaled
 from amplint.facts.protocol.next_round import met_by_next_round
 from amplint.facts.protocol.reader import Misstep
 from amplint.facts.protocol.readings import Reading
@@ -90,6 +90,8 @@ class _Judge:
             yield from (Defect(DefectKind.NEVER_STEPPED, self.reading, step) for step in found)
         if self.reasons.isdisjoint({Reason.NO_UPDATE, Reason.UNSCALE_AFTER_STEP}):
             yield from (Defect(DefectKind.NO_UPDATE, self.reading, step) for step in unended(self.reading))
+        for backward, step in unscaled(self.reading) if Reason.UNSCALED_BACKWARD not in known else ():
+            yield Defect(DefectKind.UNSCALED_BACKWARD, self.reading, backward, after=step)
 
     def _defect(self, misstep: Misstep) -> Defect | None:
         error = misstep.error

@@ -24,6 +24,7 @@ from amplint.facts.protocol.gradients import Handling, assignment_handling, call
 from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.owners import Owners
 from amplint.facts.protocol.places import is_known_place, is_of_many, is_part
+from amplint.facts.protocol.ratios import is_of_a_ratio
 from amplint.facts.protocol.roles import Roles, called_names
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.sharing import Sharing
@@ -163,7 +164,8 @@ class Events(Struct, dict=True):
             owners = self.owners.of(func.value, frame, is_module=True)
             yield Happening(EventKind.CLIP, None, owners, handling=Handling.CLIP)
         elif (handled := call_handling(call)) is not None:
-            yield Happening(_KINDS[handled], None, self.owners.of(call, frame), handling=handled)
+            if handled is not Handling.READ or not is_of_a_ratio(self.scene.homes[frame], call):
+                yield Happening(_KINDS[handled], None, self.owners.of(call, frame), handling=handled)
         else:
             yield from self._escape(call, frame)
 

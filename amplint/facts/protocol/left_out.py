@@ -16,7 +16,7 @@ from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Error
-from amplint.model.tree import Attribute, ExceptHandler, Expr, If, Name, Node
+from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name, Node
 from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
@@ -83,6 +83,42 @@ def unended(reading: Reading) -> Iterator[Step]:
             if is_once and not is_done_elsewhere(reading, scaler, "update"):
                 yield step
                 break
+
+
+def unscaled(reading: Reading) -> Iterator[tuple[Step, Step]]:
+    """The backward of each method that divides gradients by a scale with which nothing in sight multiplies a loss.
+
+    With it what divides them. A loss that comes from elsewhere may have been scaled there.
+    """
+    if not reading.scene.facts.context.is_complete:
+        return
+    for scaler in reading.roles.scalers:
+        if not is_own(reading, scaler) or is_in_other_hands(reading, scaler):
+            continue
+        if any(reading.steps_of(EventKind.SCALE)) or is_done_elsewhere(reading, scaler, "scale"):
+            continue
+        dividing = [*reading.steps_of(EventKind.UNSCALE, EventKind.STEP, scaler=scaler)]
+        for backward in reading.steps_of(None):
+            after = [step for step in dividing if _is_right_behind(reading, backward, step)]
+            if after and _is_made_here(reading, backward):
+                yield backward, min(after, key=lambda step: step.node.span)
+                break
+
+
+def _is_right_behind(reading: Reading, backward: Step, step: Step) -> bool:
+    """Whether a step follows a backward in one function, under the same tests."""
+    tests = [{(id(guard.test), guard.is_true) for guard in reading.guards.of(each)} for each in (backward, step)]
+    return backward.frame == step.frame and backward.node.span < step.node.span and tests[0] == tests[1]
+
+
+def _is_made_here(reading: Reading, backward: Step) -> bool:
+    """Whether the loss of a backward is one that the function computes."""
+    func = backward.node.func if isinstance(backward.node, Call) else None
+    loss = func.value if isinstance(func, Attribute) else None
+    if not isinstance(loss, Name):
+        return False
+    bindings = reading.scene.homes[backward.frame].names.lookup(loss.id, loss)
+    return bool(bindings) and all(binding.kind != "parameter" for binding in bindings)
 
 
 def premature(reading: Reading) -> "Iterator[tuple[Step, Error]]":

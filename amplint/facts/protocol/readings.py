@@ -23,7 +23,7 @@ from amplint.flow.graph import Owner, Step
 from amplint.flow.slim import slim
 from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Entity
-from amplint.model.tree import Attribute, Call, FunctionDef, Lambda, Module, Raise
+from amplint.model.tree import Attribute, Call, Compare, FunctionDef, Lambda, Module, Raise, Return
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -153,9 +153,11 @@ def read(root: Root, scene: Scene) -> Reading | None:
 
 
 def _is_wanted(home: "Facts", function: FunctionDef) -> bool:
-    """What has to do with a step, and what never returns: nothing runs behind a call of `abort`.
+    """What has to do with a step, what never returns, and what only answers, as `exists(scaler)` does.
 
-    What stands under a decorator may be one case of several, as with `singledispatch`.
+    Nothing runs behind a call of `abort`. What stands under a decorator may be one case of several, as with
+    `singledispatch`.
     """
-    never_returns = bool(function.body) and isinstance(function.body[-1], Raise) and not function.decorators
-    return never_returns or home.concerns.has(function)
+    last = function.body[-1] if function.body and not function.decorators else None
+    answers = isinstance(last, Return) and isinstance(last.value, Compare) and len(function.body) == 1
+    return isinstance(last, Raise) or answers or home.concerns.has(function)
