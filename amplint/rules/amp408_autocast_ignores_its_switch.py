@@ -3,7 +3,8 @@
 ## What it does
 
 Finds three things: `enabled=` with a text or a tuple; `enabled=` with a comparison of a text and a dtype, which is
-always true; and a float16 region without any switch whose losses are scaled by a scaler that has one.
+always true; and a float16 region without any switch, or one that is on wherever there is a scaler
+(`enabled=scaler is not None`), whose losses are scaled by a scaler that has a switch of its own.
 
 ## Why it matters
 

@@ -66,8 +66,26 @@ class AccelerateGroups:
     def unscaled_on_every_turn(self) -> Iterator[tuple[Call, Call]]:
         """Those of them that make an Accelerator unscale, which it may do once a group."""
         for call, made in self.on_every_turn:
-            if self._unscales(call) and may_scale(made):
+            if self._unscales(call) and may_scale(made) and not self._is_left_alone(call, made):
                 yield call, made
+
+    def _is_left_alone(self, clip: Call, made: Call) -> bool:
+        """Whether an Accelerator was given no optimizer whose gradients it could unscale.
+
+        That is, where it prepares something in the function of a clip, and nothing that steps there.
+        """
+        index, training = self._facts.index, self._facts.training
+        calls = [call for call in index.calls if index.function(call) is index.function(clip)]
+        prepared = [call for call in calls if _method(call) == "prepare" and made in self._made(call)]
+        given = [argument for call in prepared for argument in call.args]
+        stepped = {
+            training.handle(call.func.value)
+            for call in calls
+            if isinstance(call.func, Attribute) and call.func.attr == "step"
+        }
+        handles = {training.handle(argument.value) for argument in given}
+        optimizers = {handle for handle in stepped if handle in training.optimizers}
+        return bool(given and optimizers) and not any(a.star for a in given) and handles.isdisjoint(optimizers | {None})
 
     def _made(self, call: Call) -> list[Call]:
         assert isinstance(call.func, Attribute)
@@ -103,6 +121,10 @@ class AccelerateGroups:
             for function in around
             for node in own_nodes(function)
         )
+
+
+def _method(call: Call) -> str:
+    return call.func.attr if isinstance(call.func, Attribute) else ""
 
 
 def _length(accelerator: Call) -> Expr | None:

@@ -15,7 +15,7 @@ from amplint.facts.protocol.guards import ways_up
 from amplint.flow.boundaries import BoundaryKind
 from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Value
-from amplint.model.tree import Assign, AugAssign, Binary, Call, Expr, For, FunctionDef, Name, Node
+from amplint.model.tree import Assign, AugAssign, Binary, Call, Constant, Expr, For, FunctionDef, Name, Node
 from amplint.model.walks import dotted, walk
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def tails(groups: tuple[Group, ...]) -> Iterator[Tail]:
         guards = group.reading.guards
         test, frame = guards.asked(group.guard)
         tail = _tail(group, guards.value(test, frame) or test, group.reading.scene.homes[frame])
-        if tail is not None:
+        if tail is not None and not _is_of_one(group):
             seen.add(id(group.guard.test))
             yield tail
 
@@ -81,6 +81,14 @@ def _tail(group: Group, test: Expr, home: "Facts") -> Tail | None:
     return Tail(TailFault.ZEROED, test, home, zero) if zero is not None else None
 
 
+def _is_of_one(group: Group) -> bool:
+    """Whether a group is one turn for good: the length is a name that is 1 wherever it is given."""
+    if group.period is None:
+        return False
+    found = group.reading.scene.homes[frame_of(group)].values.origins(group.period)
+    return all(isinstance(origin.node, Constant) and origin.node.value == 1 for origin in found)
+
+
 def _is_over_a_loader(group: Group) -> bool:
     """A loop that ends with its data; one over a fixed number of steps has no tail of its own."""
     if not isinstance(group.loop, For):
@@ -90,11 +98,18 @@ def _is_over_a_loader(group: Group) -> bool:
 
 
 def _changed_length(group: Group) -> Expr | None:
-    """What the length of a group is changed to inside the loop, where turns are counted by remainder."""
+    """What the length of a group is changed to inside the loop, where turns are counted by remainder.
+
+    Not where every turn gives it the same value, of which nothing in the loop makes another.
+    """
     assert group.boundary is not None
     if group.boundary.kind is not BoundaryKind.MODULO or not isinstance(group.period, Name):
         return None
-    return next(iter(_assigned(group.loop.body).get(group.period.id, ())), None)
+    inside = _assigned(group.loop.body)
+    values = inside.get(group.period.id, [])
+    bindings = group.reading.scene.homes[frame_of(group)].names.lookup(group.period.id, group.period)
+    is_steady = len(values) == len(bindings) == 1 and _names(values[0]).isdisjoint(inside)
+    return None if is_steady else next(iter(values), None)
 
 
 def _is_divided(group: Group) -> bool:

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.callers import all_importers
 from amplint.knowledge import training_names as known
-from amplint.model.tree import Argument, Attribute, Call, ClassDef, Compare, FunctionDef, Module, Name, Node, Parameter
+from amplint.model.tree import (
+    Argument,
+    Assign,
+    Attribute,
+    Call,
+    ClassDef,
+    Compare,
+    FunctionDef,
+    Module,
+    Name,
+    Node,
+    Parameter,
+)
 from amplint.model.walks import is_none, last_name, walk
 
 if TYPE_CHECKING:
@@ -36,6 +48,13 @@ def idle_words(facts: "Facts") -> frozenset[Node]:
 def scalers_made(facts: "Facts") -> Iterator[Call]:
     """The calls of a module that make a scaler; they serve nothing where all words for them are idle."""
     return (call for call in facts.index.calls if any(map(known.is_scaler, facts.constructors.names(call))))
+
+
+def serves_nothing(facts: "Facts", made: list[Call]) -> bool:
+    """Whether all scalers that some calls make are idle, and kept by no object that others may use unseen."""
+    holders = [facts.index.parents.get(call) for call in made]
+    is_local = all(isinstance(each, Assign) and all(isinstance(t, Name) for t in each.targets) for each in holders)
+    return is_local and idle_words(facts).issuperset(made)
 
 
 def _targets(facts: "Facts", made: list[Call]) -> Iterator[Name | Attribute]:

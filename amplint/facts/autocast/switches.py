@@ -29,7 +29,7 @@ from amplint.model.tree import (
     Node,
     Tuple,
 )
-from amplint.model.walks import walk
+from amplint.model.walks import is_none, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -77,13 +77,23 @@ class Switches:
             autocast = pair.region.autocasts[0]
             if autocast.device == "cuda" and _asks_for_cuda(switch):
                 continue
-            is_on = autocast.is_enabled is True and autocast.dtypes == {"float16"} and autocast.facts is self._facts
-            if not is_on or autocast.call in seen:
+            if autocast.dtypes != {"float16"} or autocast.facts is not self._facts or autocast.call in seen:
+                continue
+            if autocast.is_enabled is not True and not self._asks_for_scaler(autocast, pair.made):
                 continue
             entered = pair.region.facts.switches.is_guarded(switch.node, pair.region.opening)
             if not entered and not self.is_guarded(switch.node, autocast.call, *self._callees(pair.region)):
                 seen.add(autocast.call)
                 yield DeafAutocast(autocast, autocast.call, "scaler", pair.made)
+
+    def _asks_for_scaler(self, autocast: Autocast, made: Construction) -> bool:
+        """Whether a region is on wherever there is a scaler: one that is switched off is there all the same."""
+        found = self._facts.values.origins(autocast.switch, is_local=True) if autocast.switch is not None else ()
+        match [origin.node for origin in found if origin.facts is self._facts]:
+            case [Compare(left=scaler, ops=["is not"], comparators=[other])] if len(found) == 1 and is_none(other):
+                return any(each.call is made.call for each in self._facts.pairing.made(scaler))
+            case _:
+                return False
 
     def _callees(self, region: Region) -> Iterator[Node]:
         """What is called to make a context, where that is a partial or a lambda of this module."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from amplint.facts.autocast.idle_scalers import serves_nothing
 from amplint.facts.program.callers import bind
 from amplint.facts.training.scaler_lives import ScalerLives
 from amplint.facts.training.scaler_states import SCALER, forgotten_beside, gives_state, is_only_handed_on, makes_wrapper
@@ -147,13 +148,14 @@ class Checkpoints:
 
     @cached_property
     def drives_scaler(self) -> bool:
-        """Whether the module steps with a scaler, or makes one, that is not switched off for good."""
+        """Whether the module steps with a scaler, or makes one that serves for something, not switched off for good."""
         training = self._facts.training
         if training.scalers and any("step" in training.uses[handle] for handle in training.scalers):
             return not self._is_disabled
-        made = (self._facts.constructors.may_make(call, known.is_scaler) for call in self._facts.index.calls)
-        if any(made):
-            return not self._is_disabled
+        calls = self._facts.index.calls
+        made = [call for call in calls if self._facts.constructors.may_make(call, known.is_scaler)]
+        if made:
+            return not self._is_disabled and not serves_nothing(self._facts, made)
         return any(makes_wrapper(self._facts, call) for call in self._facts.index.calls)
 
     @property
