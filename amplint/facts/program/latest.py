@@ -54,11 +54,14 @@ def _last_on_the_way(index: Index, bindings: tuple[Binding, ...], use: Node) -> 
     found = [
         statement
         for binding in bindings
-        if isinstance(statement := _assigning(index, binding.node), Assign)
-        if statement.span.end <= use.span.start and not _names(statement.value, binding.name)
+        if isinstance(statement := _assigning(index, binding.node), Assign) and statement.span.end <= use.span.start
     ]
     around = {id(block) for block in _blocks(index, use)} if found else set()
-    return max((s for s in found if id(index.block(s)[1]) in around), key=lambda each: each.span, default=None)
+    # From the last one backwards: what an assignment reads may be much, and is looked through for few of them.
+    for statement in sorted(found, key=lambda each: each.span, reverse=True):
+        if id(index.block(statement)[1]) in around and not _names(statement.value, bindings[0].name):
+            return statement
+    return None
 
 
 def _assigning(index: Index, target: Node) -> Node | None:
