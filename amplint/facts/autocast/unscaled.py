@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from amplint.facts.autocast.cast_back import casts_back
 from amplint.facts.autocast.dtypes import dtype_names
 from amplint.facts.autocast.idle_scalers import idle_words
 from amplint.facts.autocast.regions import Autocast, Region
@@ -126,7 +127,7 @@ class UnscaledTraining:
         """The call that leaves a model in float16, if nothing casts it back or freezes it."""
         handle = self._facts.training.handle(model)
         uses = self._facts.training.uses.get(handle, {}) if handle is not None else {}
-        if {"float", "requires_grad_", "bfloat16"} & uses.keys():
+        if {"float", "requires_grad_", "bfloat16"} & uses.keys() or casts_back(self._facts, model):
             return None
         for call in uses.get("half", []):
             statement = self._facts.index.statement(call)
