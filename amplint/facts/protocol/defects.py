@@ -15,7 +15,7 @@ from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.forgotten import forgotten
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
-from amplint.facts.protocol.left_out import premature, unapplied, unended, unscaled
+from amplint.facts.protocol.left_out import clipped, premature, unapplied, unended, unscaled
 from amplint.facts.protocol.next_round import met_by_next_round
 from amplint.facts.protocol.reader import Misstep
 from amplint.facts.protocol.readings import Reading
@@ -92,6 +92,8 @@ class _Judge:
             yield from (Defect(DefectKind.NO_UPDATE, self.reading, step) for step in unended(self.reading))
         for backward, step in unscaled(self.reading) if Reason.UNSCALED_BACKWARD not in known else ():
             yield Defect(DefectKind.UNSCALED_BACKWARD, self.reading, backward, after=step)
+        for clip, step in clipped(self.reading) if Reason.CLIP_SCALED not in known else ():
+            yield Defect(DefectKind.CLIP_SCALED, self.reading, self.shown(clip), after=step)
 
     def _defect(self, misstep: Misstep) -> Defect | None:
         error = misstep.error

@@ -121,6 +121,34 @@ def _is_made_here(reading: Reading, backward: Step) -> bool:
     return bool(bindings) and all(binding.kind != "parameter" for binding in bindings)
 
 
+def clipped(reading: Reading) -> Iterator[tuple[Step, Step]]:
+    """The clip of each method that steps what another one runs backward, where nothing in sight unscales before.
+
+    With its step, the first that divides by the scale: what it clips is still multiplied.
+    """
+    if not reading.scene.facts.context.is_complete or any(reading.steps_of(None)):
+        return
+    for scaler in reading.roles.scalers:
+        if not is_own(reading, scaler) or is_in_other_hands(reading, scaler):
+            continue
+        is_unscaled = any(reading.steps_of(EventKind.UNSCALE)) or is_done_elsewhere(reading, scaler, "unscale_")
+        if is_unscaled or not is_done_elsewhere(reading, scaler, "scale"):
+            continue
+        for step in reading.steps_of(EventKind.STEP, scaler=scaler):
+            before = [clip for clip in reading.steps_of(EventKind.CLIP) if _is_ahead(reading, clip, step)]
+            if before and not reading.may_apply_scale(before[-1]):
+                yield before[-1], step
+                break
+
+
+def _is_ahead(reading: Reading, clip: Step, step: Step) -> bool:
+    """Whether a step of the same optimizer surely follows a clip in one function."""
+    tests = [{(id(guard.test), guard.is_true) for guard in reading.guards.of(each)} for each in (clip, step)]
+    served = [{h.optimizers for h in reading.events.of(each)} for each in (clip, step)]
+    is_below = clip.frame == step.frame and clip.node.span < step.node.span
+    return is_below and tests[1] <= tests[0] and bool(served[0] & served[1])
+
+
 def premature(reading: Reading) -> "Iterator[tuple[Step, Error]]":
     """The unscale_ that no path reaches with a scale, above the first scaled loss of its function."""
     for site, misstep in reading.reader.unset.items():
