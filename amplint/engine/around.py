@@ -83,6 +83,10 @@ class ImportersOnDisk(Importers):
         """Those whose text holds one of some names, and packages."""
         return self._linker.importers(self._path, names)
 
+    def are_many_naming(self, names: Collection[str], most: int) -> bool:
+        """Whether those are more than some number."""
+        return len(self._linker.importer_paths(self._path, names)) > most
+
     def holding(self, words: Iterable[str]) -> Iterator[Facts]:
         """Those whose text may hold one of some words."""
         words = tuple(words)

@@ -123,13 +123,8 @@ class Linker:
         return self._losses[path]
 
     def importers(self, path: Path, names: Collection[str] | None = None) -> list[Facts]:
-        """The facts of the project's files that import a file and may concern AMP, in order of their paths.
-
-        Where names are given, only packages and those whose text holds one of the names.
-        """
-        found = (
-            self.facts_of(each) for each in self.importer_paths(path) if names is None or self._may_name(each, names)
-        )
+        """The facts of the files that `importer_paths` gives, in order of their paths."""
+        found = (self.facts_of(each) for each in self.importer_paths(path, names))
         return [facts for facts in found if facts is not None]
 
     def _may_name(self, path: Path, names: Collection[str]) -> bool:
@@ -207,14 +202,17 @@ class Linker:
         """The root of the project that a file belongs to."""
         return self._around.root(self._shelf.folders, path.parent) or path.parent
 
-    def importer_paths(self, path: Path) -> list[Path]:
-        """The project's files that import a file and may concern AMP, or call what does. No file is parsed for this."""
+    def importer_paths(self, path: Path, names: Collection[str] | None = None) -> list[Path]:
+        """The project's files that import a file and may concern AMP, or call what does. No file is parsed for this.
+
+        Where names are given, only packages and those whose text holds one of the names.
+        """
         root = self.root(path)
         if root not in self._shelf.importers:
             self._shelf.importers[root] = self._importers_in(root)
         found = self._shelf.importers[root].get(path, [])
         self._uses[path].update(found)
-        return found
+        return found if names is None else [each for each in found if self._may_name(each, names)]
 
     def importers_of_importers(self, path: Path) -> list[Path]:
         """Those files, and the files that import them, directly or not."""

@@ -57,6 +57,10 @@ class Importers(Sequence["Facts"]):
         """
         return ()
 
+    def are_many_naming(self, names: Collection[str], most: int) -> bool:
+        """Whether those are more than some number. Nothing is parsed."""
+        return False
+
     def holding(self, words: Iterable[str]) -> "Iterable[Facts]":
         """Those whose text may hold one of some words. The others are not parsed."""
         return ()

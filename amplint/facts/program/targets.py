@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Callee = tuple["Facts", FunctionDef]
 Site = tuple["Facts", Call]
 
+MOST_MODULES = 40
+
 # What a call runs may hang on what calls in other modules run.
 _CIRCLES = Circles()
 
@@ -83,14 +85,19 @@ class Targets:
         return None
 
     def sites(self, function: FunctionDef) -> tuple[Site, ...]:
-        """The calls that run a function, in its module and in the modules that import it."""
+        """The calls that run a function, in its module and in the modules that import it.
+
+        None where very many modules may call it: they would have to be read for what seldom agrees.
+        """
         if function not in self._sites:
             name = function.name
             if name in ("__init__", "__call__", "forward"):
                 klass = self._facts.index.klass(function)
                 name = klass.name if klass is not None else name
             found: list[Site] = []
-            for facts in (self._facts, *self._facts.context.importers.naming({name})):
+            importers = self._facts.context.importers
+            are_many = importers.are_many_naming({name}, MOST_MODULES)
+            for facts in () if are_many else (self._facts, *importers.naming({name})):
                 found.extend(
                     (facts, call)
                     for call in facts.targets.named(name)
