@@ -10,6 +10,8 @@ from amplint.engine.places import Folders
 from amplint.engine.session import Project, Session
 from amplint.engine.setup import Setup
 from amplint.facts.gather import Facts
+from amplint.facts.program.targets import MOST_MODULES
+from amplint.model.tree import FunctionDef
 from amplint.source.text import read_source
 
 MODEL = "import torch\n\n\ndef backward(loss):\n    loss.backward()\n"
@@ -136,3 +138,16 @@ def test_packages_hide_modules_of_the_same_name(tmp_path: Path) -> None:
     assert folders.locate("y.z", (tmp_path,)) == tmp_path / "y" / "z.py"
     assert folders.locate("y", (tmp_path,)) is None
     assert folders.locate("nope.z", (tmp_path,)) is None
+
+
+@pytest.mark.parametrize(("callers", "is_followed"), [(MOST_MODULES, True), (MOST_MODULES + 1, False)])
+def test_very_many_callers_are_not_read_for_one_parameter(tmp_path: Path, callers: int, is_followed: bool) -> None:
+    _write(tmp_path, {"helper.py": f"{MODEL}\n\ndef run(make):\n    return make()\n"})
+    call = "import torch\nfrom helper import run\n\nrun(torch.amp.GradScaler)\n"
+    _write(tmp_path, {f"use{number}.py": call for number in range(callers)})
+    facts = _facts(tmp_path, "helper.py")
+    function = facts.index.definitions["run"]
+    assert isinstance(function, FunctionDef)
+    assert len(facts.targets.sites(function)) == (callers if is_followed else 0)
+    made = facts.constructors.names(facts.index.calls[-1])
+    assert set(made) == ({"torch.amp.GradScaler"} if is_followed else set())
