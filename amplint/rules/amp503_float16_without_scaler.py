@@ -46,10 +46,10 @@ optimizer.step()
 
 from collections.abc import Iterator
 
-from amplint.facts.autocast.idle_scalers import scalers_made
 from amplint.facts.autocast.regions import Region
 from amplint.facts.autocast.unscaled_branch import unscaled_branches
 from amplint.facts.gather import Facts
+from amplint.facts.training.idle_scalers import scalers_made
 from amplint.model.finding import Finding, Note, Severity
 from amplint.rules.rule import Contract, FixAvailability, Rule
 

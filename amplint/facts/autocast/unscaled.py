@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.cast_back import casts_back
 from amplint.facts.autocast.dtypes import dtype_names
-from amplint.facts.autocast.idle_scalers import idle_words
 from amplint.facts.autocast.regions import Autocast, Region
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.training.events import EventKind, trained_models
+from amplint.facts.training.idle_scalers import idle_words
 from amplint.knowledge import training_names as known
 from amplint.model.data import Value
 from amplint.model.tree import (

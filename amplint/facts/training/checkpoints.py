@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from amplint.facts.autocast.idle_scalers import serves_nothing
 from amplint.facts.program.callers import bind
+from amplint.facts.training.idle_scalers import serves_nothing
 from amplint.facts.training.scaler_lives import ScalerLives
 from amplint.facts.training.scaler_states import SCALER, forgotten_beside, gives_state, is_only_handed_on, makes_wrapper
 from amplint.knowledge import training_names as known
