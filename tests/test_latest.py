@@ -29,6 +29,8 @@ def met(program: str) -> list[object]:
         ("x = 1\ntry:\n    x = 2\nexcept E:\n    pass\nread(x)\n", [1, 2]),
         ("def f():\n    read(x)\n\nx = 1\nx = 2\n", [1, 2]),
         ("read(x)\nx = 1\nx = 2\n", [1, 2]),
+        ("x = 1\nx = 2\ny = [i for i in z if read(x)]\n", [2]),
+        ("x = 1\ny = (read(x) for i in z)\nx = 2\n", [1, 2]),
     ],
 )
 def test_a_read_meets(program: str, expected: list[object]) -> None:

@@ -14,7 +14,7 @@ from amplint.config.torch_version import ProjectTorch, parse_version
 from amplint.source.discover import Limits
 
 if TYPE_CHECKING:
-    from amplint.facts.gather import CheckSettings, TargetTorch
+    from amplint.facts.settings import CheckSettings, TargetTorch
     from amplint.rules.rule import Rule
 
 _FIX_LISTS = ("fixable", "unfixable", "extend_safe_fixes", "extend_unsafe_fixes")
@@ -79,7 +79,7 @@ class Setup:
     def check_settings(self, folder: Path) -> "CheckSettings":
         """The part of a folder's settings that facts see."""
         if folder not in self._check_settings:
-            from amplint.facts.gather import CheckSettings
+            from amplint.facts.settings import CheckSettings
 
             found = self.settings(folder)
             settings = found.settings
@@ -91,7 +91,7 @@ class Setup:
         return self._check_settings[folder]
 
     def _target(self, folder: Path, resolved: Resolved) -> "TargetTorch":
-        from amplint.facts.gather import TargetTorch
+        from amplint.facts.settings import TargetTorch
 
         if resolved.settings.target_torch != "auto":
             return TargetTorch(_version(resolved), is_assumed=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from amplint.engine.places import Folders
-from amplint.facts.gather import CheckSettings
+from amplint.facts.settings import CheckSettings
 from amplint.model.data import Value
 from amplint.model.span import Span
 from amplint.model.tree import Module

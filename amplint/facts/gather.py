@@ -7,7 +7,6 @@ from functools import cached_property, partial
 
 from msgspec import field
 
-from amplint.config.torch_version import ASSUMED
 from amplint.facts.accumulation.groups import Accumulation
 from amplint.facts.api.shims import Shims
 from amplint.facts.api.uses import Uses
@@ -31,6 +30,7 @@ from amplint.facts.program.exports import starred
 from amplint.facts.program.index import Index
 from amplint.facts.program.names import Names
 from amplint.facts.program.origins import Classes
+from amplint.facts.program.sole import SoleBindings
 from amplint.facts.program.targets import Targets
 from amplint.facts.program.values import Values
 from amplint.facts.protocol.concerns import Concerns
@@ -38,6 +38,7 @@ from amplint.facts.protocol.defects import Defects
 from amplint.facts.protocol.readings import Reading, readings
 from amplint.facts.protocol.scaled_values import ScaledValues
 from amplint.facts.protocol.scaler_creation import ScalerCreations
+from amplint.facts.settings import CheckSettings
 from amplint.facts.training.checkpoints import Checkpoints
 from amplint.facts.training.events import Training
 from amplint.facts.training.frameworks import Frameworks
@@ -45,31 +46,6 @@ from amplint.facts.training.scaler_lifecycle import ScalerLifecycle
 from amplint.facts.training.schedulers import Schedulers
 from amplint.model.data import Value
 from amplint.model.tree import ClassDef, Expr, FunctionDef, Module
-
-
-class TargetTorch(Value):
-    """The lowest torch that the code must run on, as (major, minor); assumed says that nobody stated it."""
-
-    version: tuple[int, int] = ASSUMED
-    is_assumed: bool = True
-
-    def has(self, major: int, minor: int) -> bool:
-        """Whether every supported torch is at least major.minor."""
-        return self.version >= (major, minor)
-
-    def __str__(self) -> str:
-        return f"{self.version[0]}.{self.version[1]}"
-
-
-class CheckSettings(Value):
-    """The part of the settings that changes what facts say.
-
-    scaler_names and clip_functions are dotted names of house wrappers.
-    """
-
-    target: TargetTorch = TargetTorch()
-    scaler_names: tuple[str, ...] = ()
-    clip_functions: tuple[str, ...] = ()
 
 
 class Context(Value):
@@ -125,6 +101,11 @@ class Facts:
     def values(self) -> Values:
         """What expressions may stand for."""
         return Values(self)
+
+    @cached_property
+    def sole_bindings(self) -> SoleBindings:
+        """What names hold that are assigned several times."""
+        return SoleBindings(self)
 
     @cached_property
     def targets(self) -> Targets:

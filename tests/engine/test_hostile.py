@@ -12,7 +12,8 @@ from amplint.engine.alone import check_alone
 from amplint.engine.outcome import Wanted
 from amplint.engine.tree import run
 from amplint.facts.accumulation.unjudged import unjudged
-from amplint.facts.gather import CheckSettings, Facts
+from amplint.facts.gather import Facts
+from amplint.facts.settings import CheckSettings
 from amplint.flow import fixpoint
 from amplint.report import junit
 from amplint.report.look import Look

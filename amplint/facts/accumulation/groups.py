@@ -12,10 +12,12 @@ from msgspec.structs import replace
 from amplint.facts.accumulation.accelerate_groups import AccelerateGroups
 from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.accumulation.micro_loops import is_of_parts, is_one, period_of
+from amplint.facts.program.branches import leaves
 from amplint.facts.protocol.guards import Guard, Guards, common_loop, ways_up
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.boundaries import Boundary, BoundaryKind
 from amplint.flow.graph import Step
+from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Entity
 from amplint.model.tree import (
@@ -24,7 +26,9 @@ from amplint.model.tree import (
     Expr,
     ExprStmt,
     For,
+    If,
     Name,
+    Node,
     Stmt,
     Try,
     While,
@@ -161,15 +165,22 @@ def plain(loss: Expr) -> Expr:
 
 
 def _is_used_at_once(reading: Reading, guards: Guards, backward: Step, steps: list[Step]) -> bool:
-    """Whether some step follows the backward, under no other test: another optimizer's step may wait for turns."""
-    own = {id(guard.test) for guard in guards.of(backward)}
+    """Whether some step follows the backward and waits for no turns, as another optimizer's step may do."""
+    own = {_asked(reading, guard) for guard in guards.of(backward)}
     free = {
-        (way.frame, reading.scene.homes[way.frame].index.statement(way.node))
+        (way.frame, holder)
         for step in steps
-        if all(id(guard.test) in own for guard in guards.of(step))
+        if all(guards.boundary(guard) is None or _asked(reading, guard) in own for guard in guards.of(step))
         for way in ways_up(reading.scene, step)
+        for holder in _held_by(reading, way)
     }
     return any((way.frame, later) in free for way in ways_up(reading.scene, backward) for later in _later(reading, way))
+
+
+def _asked(reading: Reading, guard: Guard) -> tuple[Term, bool]:
+    """What a guard asks, so that the same question of another statement is the same."""
+    term = reading.scene.terms.of(guard.test, guard.frame)
+    return (term if term != OPAQUE else ("opaque", id(guard.test)), guard.is_true)
 
 
 def _may_serve(reading: Reading, backward: Step, loss: Expr, step: Step) -> bool:
@@ -183,13 +194,26 @@ def _may_serve(reading: Reading, backward: Step, loss: Expr, step: Step) -> bool
 
 
 def _later(reading: Reading, step: Step) -> Iterator[Stmt]:
-    """The statements that surely follow a step: in its block, and behind a `with` or a `try` that the step is in."""
+    """The statements that surely follow a step: in its block, and behind what the step is in but for loops."""
     index = reading.scene.homes[step.frame].index
-    statement, holder = index.statement(step.node), None
-    while holder is None or isinstance(holder, With | Try):
-        statement = statement if holder is None else holder
-        holder, block = index.block(statement)
-        yield from block[block.index(statement) + 1 :]
+    for statement in _held_by(reading, step):
+        _, block = index.block(statement)
+        behind = block[block.index(statement) + 1 :]
+        yield from behind
+        if leaves(behind):
+            return
+
+
+def _held_by(reading: Reading, step: Step) -> Iterator[Stmt]:
+    """The statement of a step, and the `if`s, `with`s and `try`s around it in its loop."""
+    index = reading.scene.homes[step.frame].index
+    statement: Node = index.statement(step.node)
+    while isinstance(statement, Stmt):
+        yield statement
+        holder, _ = index.block(statement)
+        if not isinstance(holder, If | With | Try):
+            return
+        statement = holder
 
 
 def _waiting(reading: Reading, guards: Guards, backward: Step, step: Step, made: tuple[Expr, Step]) -> Group | None:

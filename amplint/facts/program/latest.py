@@ -6,13 +6,14 @@ Knows blocks and loops of one scope; refuses to know which branches run.
 from collections.abc import Iterator
 
 from amplint.facts.program.bindings import Binding
-from amplint.facts.program.index import Index
+from amplint.facts.program.index import Index, Scope
 from amplint.model.span import Position
 from amplint.model.tree import (
     AnnAssign,
     Assign,
     AugAssign,
     ClassDef,
+    Comprehension,
     For,
     FunctionDef,
     List,
@@ -33,7 +34,7 @@ def latest(index: Index, bindings: tuple[Binding, ...], use: Node) -> tuple[Bind
     Nor those behind the read that no loop leads back from. An assignment that names itself (`model = wrap(model)`)
     replaces nothing. All of them where the order tells nothing, as from within another function.
     """
-    scope = index.scope(use)
+    scope = _scope(index, use)
     if not 1 < len(bindings) <= MANY or not isinstance(scope, Module | FunctionDef | ClassDef):
         return bindings
     if any(binding.scope is not scope or index.scope(binding.node) is not scope for binding in bindings):
@@ -47,6 +48,14 @@ def latest(index: Index, bindings: tuple[Binding, ...], use: Node) -> tuple[Bind
         if _end(index, binding.node) <= use.span.start or any(loop.span.contains(binding.node.span) for loop in back)
     )
     return found or bindings
+
+
+def _scope(index: Index, node: Node) -> Scope:
+    """The scope around a node that is no comprehension: those run where they stand, but for generators."""
+    scope = index.scope(node)
+    while isinstance(scope, Comprehension) and scope.kind != "generator":
+        scope = index.scope(scope)
+    return scope
 
 
 def _last_on_the_way(index: Index, bindings: tuple[Binding, ...], use: Node) -> Assign | None:
@@ -80,7 +89,7 @@ def _end(index: Index, target: Node) -> Position:
 
 def _blocks(index: Index, use: Node) -> "Iterator[object]":
     """The blocks of its own scope in which a read stands, innermost first."""
-    scope, statement = index.scope(use), index.statement(use)
+    scope, statement = _scope(index, use), index.statement(use)
     while True:
         holder, block = index.block(statement)
         yield block

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callers import bind, calls_of, constructions
 from amplint.facts.program.classes import assigned, class_of_self, method
+from amplint.facts.program.latest import latest
 from amplint.facts.program.records import field_values, made_by_factory
 from amplint.flow.graph import Frame
 from amplint.knowledge.training_names import SCALER_CLASSES
@@ -115,7 +116,7 @@ class Origins:
                 yield Origin(facts, expr)
 
     def _name(self, facts: "Facts", name: Name, where: Activation, depth: int) -> Iterator[Origin]:
-        bindings = facts.names.lookup(name.id, name)
+        bindings = latest(facts.index, facts.names.lookup(name.id, name), name)
         self.is_complete = self.is_complete and bool(bindings)
         for binding in bindings:
             yield from self._binding(facts, binding, where, depth)

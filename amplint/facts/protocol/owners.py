@@ -8,6 +8,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from amplint.facts.program.latest import latest
 from amplint.facts.protocol.guards import common_loop, loop_around
 from amplint.facts.protocol.places import is_part
 from amplint.facts.protocol.roles import Roles, parameter_sources
@@ -143,10 +144,10 @@ class Owners(Struct, dict=True):
 
     def _mentioned(self, node: Node, frame: int) -> Iterator[Node]:
         """The nodes of an expression, and of what its names were assigned."""
-        names = self.scene.homes[frame].names
+        home = self.scene.homes[frame]
         for part in walk(node):
             yield part
             if isinstance(part, Name):
-                for binding in names.lookup(part.id, part):
+                for binding in latest(home.index, home.names.lookup(part.id, part), part):
                     if binding.value is not None and binding.scope is self.scene.frames[frame].function:
                         yield from walk(binding.value)

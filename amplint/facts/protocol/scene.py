@@ -119,7 +119,21 @@ class Scene:
 
     def resolved(self, expr: Expr, frame: int) -> Term:
         """The term of an expression with its aliases resolved, in the very activation."""
-        return self._resolved(self.terms.of(expr, frame), LONGEST_CHAIN)
+        return self._resolved(self._said(expr, frame), LONGEST_CHAIN)
+
+    def _said(self, expr: Expr, frame: int) -> Term:
+        """The term of an expression; of a name that is assigned several times, what it was assigned last."""
+        match expr:
+            case Name():
+                sole = self.homes[frame].sole_bindings.of(expr)
+                value = sole.value if sole is not None and sole.scope is self.frames[frame].function else None
+                if isinstance(value, Name | Attribute | Subscript):
+                    return self._said(value, frame)
+                return self.terms.of(expr, frame)
+            case Attribute():
+                return self.terms.attribute(self._said(expr.value, frame), expr.attr)
+            case _:
+                return self.terms.of(expr, frame)
 
     def spelled(self, place: Term, frame: int) -> str:
         """How the function of a frame writes a place, '' where it cannot name it."""
