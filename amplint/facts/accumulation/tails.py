@@ -83,10 +83,14 @@ def _tail(group: Group, test: Expr, home: "Facts") -> Tail | None:
 
 def _is_of_one(group: Group) -> bool:
     """Whether a group is one turn for good: the length is a name that is 1 wherever it is given."""
-    if group.period is None:
-        return False
-    found = group.reading.scene.homes[frame_of(group)].values.origins(group.period)
-    return all(isinstance(origin.node, Constant) and origin.node.value == 1 for origin in found)
+    home = _home_of_period(group)
+    found = home.values.origins(group.period) if home is not None and group.period is not None else ()
+    return bool(found) and all(isinstance(origin.node, Constant) and origin.node.value == 1 for origin in found)
+
+
+def _home_of_period(group: Group) -> "Facts | None":
+    """The module that says how long a group is, which may be another than that of the loop."""
+    return next((home for home in group.reading.scene.homes if group.period in home.index.parents), None)
 
 
 def _is_over_a_loader(group: Group) -> bool:
@@ -107,7 +111,10 @@ def _changed_length(group: Group) -> Expr | None:
         return None
     inside = _assigned(group.loop.body)
     values = inside.get(group.period.id, [])
-    bindings = group.reading.scene.homes[frame_of(group)].names.lookup(group.period.id, group.period)
+    home = _home_of_period(group)
+    if home is not group.reading.scene.homes[frame_of(group)]:
+        return None
+    bindings = home.names.lookup(group.period.id, group.period)
     is_steady = len(values) == len(bindings) == 1 and _names(values[0]).isdisjoint(inside)
     return None if is_steady else next(iter(values), None)
 
