@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name
-from amplint.model.walks import own_nodes
+from amplint.model.walks import last_name, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -56,10 +56,11 @@ def constructions(facts: "Facts", klass: ClassDef, depth: int = DEEPEST_CLASS) -
 
 
 def _subclasses(facts: "Facts", klass: ClassDef) -> "Iterator[tuple[Facts, ClassDef]]":
-    """The classes in sight whose first base is a class of this module."""
+    """The classes in sight whose first base is a class of this module, and is called so."""
     for home in all_importers(facts, (klass.name,)):
         for sub in home.index.each(ClassDef):
-            canonical = home.names.canonical(sub.bases[0].value) if sub.bases and sub is not klass else None
+            base = sub.bases[0].value if sub.bases and sub is not klass else None
+            canonical = home.names.canonical(base) if base is not None and last_name(base) == klass.name else None
             found = home.definition(canonical) if canonical is not None else None
             if found is not None and found[1] is klass:
                 yield home, sub

@@ -3,7 +3,6 @@
 Knows the calls that make objects of classes in sight; an attribute that is given anything else as well stays its own.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -23,69 +22,74 @@ if TYPE_CHECKING:
 
 
 class _Made(Value):
-    """An object by the one call that makes it; place says which place an argument of that call is."""
+    """An object by the one call that makes it: in a frame, or in a method of the object at another place."""
 
     facts: "Facts"
     klass: ClassDef
     call: Call
-    place: Callable[[Expr], Term]
+    home: "Facts"
+    frame: int = -1
+    owner: Term | None = None
 
 
 class Handed(Struct):
-    """What the objects of a scene were handed."""
+    """What the objects of a scene were handed; the scene is lent by who asks, so that neither keeps the other alive."""
 
-    scene: "Scene"
     _made: dict[Term, _Made | None] = field(default_factory=dict)
 
-    def inside(self, holder: Term, attribute: str) -> Term | None:
+    def inside(self, scene: "Scene", holder: Term, attribute: str) -> Term | None:
         """The place whose value an attribute of an object surely holds, None where it is not known to be another's."""
-        made = self._making(holder)
+        made = self._making(scene, holder)
         given = given_for(made.facts, made.klass, made.call, attribute) if made is not None else None
-        place = made.place(given) if made is not None and given is not None else None
-        return place if place is not None and is_known_place(place) else None
+        if made is None or given is None:
+            return None
+        is_local = made.owner is None
+        place = scene.resolved(given, made.frame) if is_local else scene.outside.term(made.home, given, made.owner)
+        return place if is_known_place(place) else None
 
-    def _making(self, holder: Term) -> _Made | None:
+    def _making(self, scene: "Scene", holder: Term) -> _Made | None:
         if holder not in self._made:
             self._made[holder] = None  # an object that is made of itself is not known
-            self._made[holder] = self._found(holder)
+            self._made[holder] = self._found(scene, holder)
         return self._made[holder]
 
-    def _found(self, holder: Term) -> _Made | None:
+    def _found(self, scene: "Scene", holder: Term) -> _Made | None:
         match holder:
             case ("name", str(name), int(frame)):
-                return self._local(name, frame)
-            case ("name", str(name), "") if isinstance(self.scene.frames[0].function, Module):
-                return self._local(name, 0)
+                return _local(scene, name, frame)
+            case ("name", str(name), "") if isinstance(scene.frames[0].function, Module):
+                return _local(scene, name, 0)
             case ("attr", tuple() as owner, str(attribute)):
-                return self._attribute(owner, attribute)
+                return self._attribute(scene, owner, attribute)
             case _:
                 return None
 
-    def _local(self, name: str, frame: int) -> _Made | None:
-        home = self.scene.homes[frame]
-        bindings = home.names.bindings(self.scene.frames[frame].function).get(name, ())
-        call = bindings[0].value if len(bindings) == 1 else None
-        klass = _class_of(home, call)
-        if klass is None or not isinstance(call, Call):
-            return None
-        return _Made(*klass, call, lambda given: self.scene.resolved(given, frame))
-
-    def _attribute(self, owner: Term, attribute: str) -> _Made | None:
-        klass = self._class_of_holder(owner)
+    def _attribute(self, scene: "Scene", owner: Term, attribute: str) -> _Made | None:
+        klass = self._class_of_holder(scene, owner)
         values = list(assigned(*klass, attribute)) if klass is not None else []
-        home, call = values[0] if len(values) == 1 else (self.scene.facts, None)
+        home, call = values[0] if len(values) == 1 else (scene.facts, None)
         made = _class_of(home, call)
         if made is None or not isinstance(call, Call):
             return None
-        return _Made(*made, call, lambda given: self.scene.outside.term(home, given, owner))
+        return _Made(*made, call, home, owner=owner)
 
-    def _class_of_holder(self, holder: Term) -> "tuple[Facts, ClassDef] | None":
+    def _class_of_holder(self, scene: "Scene", holder: Term) -> "tuple[Facts, ClassDef] | None":
         match holder:
-            case ("name", str(name), int(frame)) if _is_first(self.scene.frames[frame].function, name):
-                return self.scene.callees.klass_of_self(frame, self.scene.frames)
+            case ("name", str(name), int(frame)) if _is_first(scene.frames[frame].function, name):
+                return scene.callees.klass_of_self(frame, scene.frames)
             case _:
-                made = self._making(holder)
+                made = self._making(scene, holder)
                 return (made.facts, made.klass) if made is not None else None
+
+
+def _local(scene: "Scene", name: str, frame: int) -> _Made | None:
+    home = scene.homes[frame]
+    bindings = home.names.bindings(scene.frames[frame].function).get(name, ())
+    call = bindings[0].value if len(bindings) == 1 else None
+    klass = _class_of(home, call)
+    if klass is None or not isinstance(call, Call):
+        return None
+    return _Made(*klass, call, home, frame)
 
 
 def given_for(facts: "Facts", klass: ClassDef, call: Call, attribute: str) -> Expr | None:

@@ -58,7 +58,7 @@ class Scene:
         self.graph = expand(build(root, is_entered), self.callees, is_entered=is_entered)
         self.terms = Terms(self.graph, self._properties())
         self.outside = Outside(facts, self.terms)
-        self._handed = Handed(self)
+        self._handed = Handed()
         self._places: dict[tuple[int, int], Term] = {}
         self._nodes: list[Node] = []
 
@@ -178,7 +178,7 @@ class Scene:
                 return self._meant(name, 0, budget) or term
             case ("attr", tuple() as base, str(name)):
                 holder = self._resolved(base, budget)
-                return self._handed.inside(holder, name) or ("attr", holder, name)
+                return self._handed.inside(self, holder, name) or ("attr", holder, name)
             case ("item", tuple() as base, tuple() as index):
                 resolved = self._resolved(base, budget)
                 return ("item", resolved, index) if index[0] == "const" else ("each", resolved)
