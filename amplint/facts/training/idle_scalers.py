@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.callers import all_importers
+from amplint.facts.training.events import Handle
 from amplint.knowledge import training_names as known
 from amplint.model.tree import (
     Argument,
@@ -32,12 +33,13 @@ _DEPTH = 3
 
 def idle_words(facts: "Facts") -> frozenset[Node]:
     """The nodes of a module that name a scaler, or its class, where nothing comes of it."""
-    made = list(scalers_made(facts))
+    made = frozenset(scalers_made(facts))
     found: set[Node] = set()
     for function in facts.index.functions:
         found.update(p for p in function.parameters if _is_idle_parameter(facts, function, p, _DEPTH))
-    for holder in {facts.training.handle(target): target for target in _targets(facts, made)}.values():
-        mentions = list(_mentions(facts, holder))
+    holders = {facts.training.handle(target): target for target in _targets(facts, made)}
+    for handle, mentions in _mentions(facts, holders).items():
+        holder = holders[handle]
         if not _is_exported(facts, holder) and all(_is_idle(facts, node, _DEPTH) for node in mentions):
             found.update(mentions)
             found.update(node for each in facts.values.origins(holder, is_local=True) for node in _parts(each.node))
@@ -57,7 +59,7 @@ def serves_nothing(facts: "Facts", made: list[Call]) -> bool:
     return is_local and idle_words(facts).issuperset(made)
 
 
-def _targets(facts: "Facts", made: list[Call]) -> Iterator[Name | Attribute]:
+def _targets(facts: "Facts", made: frozenset[Call]) -> Iterator[Name | Attribute]:
     """The names and attributes that are given what the calls make, and nothing else but None."""
     for node in facts.index.nodes:
         if isinstance(node, Name | Attribute) and facts.index.is_target(node) and last_name(node):
@@ -71,11 +73,18 @@ def _parts(made: Node | None) -> Iterator[Node]:
     return walk(made) if made is not None else iter(())
 
 
-def _mentions(facts: "Facts", holder: Node) -> Iterator[Node]:
-    handle = facts.training.handle(holder)
-    for node in facts.index.nodes:
-        if isinstance(node, Name | Attribute) and facts.training.handle(node) == handle:
-            yield node
+def _mentions(
+    facts: "Facts", holders: dict[Handle | None, Name | Attribute]
+) -> dict[Handle | None, list[Name | Attribute]]:
+    """Where a module mentions what some names and attributes hold, by their handles."""
+    names = {last_name(holder) for holder in holders.values()}
+    found: dict[Handle | None, list[Name | Attribute]] = {handle: [] for handle in holders}
+    for node in facts.index.nodes if holders else ():
+        if isinstance(node, Name | Attribute) and last_name(node) in names:
+            handle = facts.training.handle(node)
+            if handle in found:
+                found[handle].append(node)
+    return found
 
 
 def _is_idle(facts: "Facts", mention: Node, depth: int) -> bool:
