@@ -34,8 +34,10 @@ def latest(index: Index, bindings: tuple[Binding, ...], use: Node) -> tuple[Bind
     Nor those behind the read that no loop leads back from. An assignment that names itself (`model = wrap(model)`)
     replaces nothing. All of them where the order tells nothing, as from within another function.
     """
+    if not 1 < len(bindings) <= MANY:
+        return bindings
     scope = _scope(index, use)
-    if not 1 < len(bindings) <= MANY or not isinstance(scope, Module | FunctionDef | ClassDef):
+    if not isinstance(scope, Module | FunctionDef | ClassDef):
         return bindings
     if any(binding.scope is not scope or index.scope(binding.node) is not scope for binding in bindings):
         return bindings

@@ -61,7 +61,7 @@ def serves_nothing(facts: "Facts", made: list[Call]) -> bool:
 
 def _targets(facts: "Facts", made: frozenset[Call]) -> Iterator[Name | Attribute]:
     """The names and attributes that are given what the calls make, and nothing else but None."""
-    for node in facts.index.nodes:
+    for node in facts.index.nodes if made else ():
         if isinstance(node, Name | Attribute) and facts.index.is_target(node) and last_name(node):
             origins = facts.values.origins(node, is_local=True)
             if origins and all(o.node in made or (o.node is not None and is_none(o.node)) for o in origins):
