@@ -168,7 +168,7 @@ class Callees:
 
     def klass_of(self, expr: Expr, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
         """The class of an object that a frame sees."""
-        if isinstance(expr, Name) and _is_self(frames[number].function, expr.id):
+        if isinstance(expr, Name) and is_self(frames[number].function, expr.id):
             klass = self.klass_of_self(number, frames)
             if klass is not None:
                 return klass
@@ -184,7 +184,7 @@ class Callees:
         first = frame.function.parameters[:1] if isinstance(frame.function, FunctionDef) else ()
         for passing in frame.passed:
             if first and passing.parameter is first[0] and isinstance(passing.value, Name):
-                if _is_self(frames[passing.frame].function, passing.value.id):
+                if is_self(frames[passing.frame].function, passing.value.id):
                     return self.klass_of_self(passing.frame, frames) or own
                 return self.klass_of(passing.value, passing.frame, frames) or own
         return own
@@ -199,7 +199,8 @@ def is_abstract(function: FunctionDef) -> bool:
     return raised is not None and last_name(raised.func if isinstance(raised, Call) else raised) == NOT_THERE
 
 
-def _is_self(function: Owner, name: str) -> bool:
+def is_self(function: Owner, name: str) -> bool:
+    """Whether a name is that of the first parameter of a function."""
     return isinstance(function, FunctionDef) and bool(function.parameters) and function.parameters[0].name == name
 
 

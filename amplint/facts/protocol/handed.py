@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from amplint.facts.program.callees import is_self
 from amplint.facts.program.callers import bind, handing_up
 from amplint.facts.program.classes import assigned, method
 from amplint.facts.program.records import field_given, fields
 from amplint.facts.protocol.places import is_known_place
-from amplint.flow.graph import Owner
 from amplint.flow.terms import Term
 from amplint.model.data import Value
 from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Module, Name
@@ -75,7 +75,7 @@ class Handed(Struct):
 
     def _class_of_holder(self, scene: "Scene", holder: Term) -> "tuple[Facts, ClassDef] | None":
         match holder:
-            case ("name", str(name), int(frame)) if _is_first(scene.frames[frame].function, name):
+            case ("name", str(name), int(frame)) if is_self(scene.frames[frame].function, name):
                 return scene.callees.klass_of_self(frame, scene.frames)
             case _:
                 made = self._making(scene, holder)
@@ -133,7 +133,3 @@ def _class_of(facts: "Facts", call: Expr | None) -> "tuple[Facts, ClassDef] | No
     name = facts.names.canonical(call.func) if isinstance(call, Call) else None
     found = facts.definition(name) if name is not None else None
     return (found[0], found[1]) if found is not None and isinstance(found[1], ClassDef) else None
-
-
-def _is_first(function: Owner, name: str) -> bool:
-    return isinstance(function, FunctionDef) and bool(function.parameters) and function.parameters[0].name == name

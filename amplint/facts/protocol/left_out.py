@@ -71,11 +71,7 @@ def unended(reading: Reading) -> Iterator[Step]:
 
     The object is there to be asked again: its second step raises. Where other files are not seen, one may update.
     """
-    if not reading.scene.facts.context.is_complete:
-        return
-    for scaler in reading.roles.scalers:
-        if not is_own(reading, scaler) or is_in_other_hands(reading, scaler):
-            continue
+    for scaler in _own_scalers(reading):
         if any(reading.steps_of(*ENDS, scaler=scaler)):
             continue
         for step in reading.steps_of(EventKind.STEP, scaler=scaler):
@@ -90,11 +86,7 @@ def unscaled(reading: Reading) -> Iterator[tuple[Step, Step]]:
 
     With it what divides them. A loss that comes from elsewhere may have been scaled there.
     """
-    if not reading.scene.facts.context.is_complete:
-        return
-    for scaler in reading.roles.scalers:
-        if not is_own(reading, scaler) or is_in_other_hands(reading, scaler):
-            continue
+    for scaler in _own_scalers(reading):
         if any(reading.steps_of(EventKind.SCALE)) or is_done_elsewhere(reading, scaler, "scale"):
             continue
         dividing = [*reading.steps_of(EventKind.UNSCALE, EventKind.STEP, scaler=scaler)]
@@ -107,8 +99,8 @@ def unscaled(reading: Reading) -> Iterator[tuple[Step, Step]]:
 
 def _is_right_behind(reading: Reading, backward: Step, step: Step) -> bool:
     """Whether a step follows a backward in one function, under the same tests."""
-    tests = [{(id(guard.test), guard.is_true) for guard in reading.guards.of(each)} for each in (backward, step)]
-    return backward.frame == step.frame and backward.node.span < step.node.span and tests[0] == tests[1]
+    is_below = backward.frame == step.frame and backward.node.span < step.node.span
+    return is_below and _tests(reading, backward) == _tests(reading, step)
 
 
 def _is_made_here(reading: Reading, backward: Step) -> bool:
@@ -126,11 +118,9 @@ def clipped(reading: Reading) -> Iterator[tuple[Step, Step]]:
 
     With its step, the first that divides by the scale: what it clips is still multiplied.
     """
-    if not reading.scene.facts.context.is_complete or any(reading.steps_of(None)):
+    if any(reading.steps_of(None)):
         return
-    for scaler in reading.roles.scalers:
-        if not is_own(reading, scaler) or is_in_other_hands(reading, scaler):
-            continue
+    for scaler in _own_scalers(reading):
         is_unscaled = any(reading.steps_of(EventKind.UNSCALE)) or is_done_elsewhere(reading, scaler, "unscale_")
         if is_unscaled or not is_done_elsewhere(reading, scaler, "scale"):
             continue
@@ -143,10 +133,14 @@ def clipped(reading: Reading) -> Iterator[tuple[Step, Step]]:
 
 def _is_ahead(reading: Reading, clip: Step, step: Step) -> bool:
     """Whether a step of the same optimizer surely follows a clip in one function."""
-    tests = [{(id(guard.test), guard.is_true) for guard in reading.guards.of(each)} for each in (clip, step)]
     served = [{h.optimizers for h in reading.events.of(each)} for each in (clip, step)]
     is_below = clip.frame == step.frame and clip.node.span < step.node.span
-    return is_below and tests[1] <= tests[0] and bool(served[0] & served[1])
+    return is_below and _tests(reading, step) <= _tests(reading, clip) and bool(served[0] & served[1])
+
+
+def _tests(reading: Reading, step: Step) -> set[tuple[int, bool]]:
+    """The tests that a step stands under, with the answers that let it run."""
+    return {(id(guard.test), guard.is_true) for guard in reading.guards.of(step)}
 
 
 def premature(reading: Reading) -> "Iterator[tuple[Step, Error]]":
@@ -164,6 +158,13 @@ def _is_scaled_before(reading: Reading, later: Step, scaler: Term) -> bool:
         step.frame == later.frame and step.node.span < later.node.span
         for step in reading.steps_of(EventKind.SCALE, scaler=scaler)
     )
+
+
+def _own_scalers(reading: Reading) -> Iterator[Term]:
+    """The scalers of the root's object that nothing unseen is given; none where other files are not seen."""
+    for scaler in reading.roles.scalers if reading.scene.facts.context.is_complete else ():
+        if is_own(reading, scaler) and not is_in_other_hands(reading, scaler):
+            yield scaler
 
 
 def is_in_other_hands(reading: Reading, scaler: Term) -> bool:

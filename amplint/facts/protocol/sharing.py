@@ -47,11 +47,11 @@ class Sharing(Struct, dict=True):
         """
         if not isinstance(call.func, Attribute) or call.func.attr != ("step" if call.args else "update"):
             return False
-        origins = self.roles.scene.origins(call.func.value, frame)
-        is_made = bool(origins) and all(isinstance(origin.expr, Call) for origin in origins)
         place = self.roles.scene.place(call.func.value, frame)
-        is_open = _is_named_scaler(place) or place in self._stepping or (not call.args and is_taken(place))
-        return is_open and not is_made
+        if not (_is_named_scaler(place) or place in self._stepping or (not call.args and is_taken(place))):
+            return False
+        origins = self.roles.scene.origins(call.func.value, frame)
+        return not origins or not all(isinstance(origin.expr, Call) for origin in origins)
 
     @cached_property
     def _stepping(self) -> frozenset[Term]:
