@@ -1,6 +1,7 @@
 """Walks over the nodes of a program, and small questions about one of them."""
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from amplint.model.node import fields
 from amplint.model.tree import (
@@ -118,6 +119,11 @@ def root_of(node: Node) -> Name | None:
     while isinstance(node, Attribute):
         node = node.value
     return node if isinstance(node, Name) else None
+
+
+def is_of_self(node: Node | None) -> TypeGuard[Attribute]:
+    """Whether an expression is `self.x`, an attribute of the instance under its usual name."""
+    return isinstance(node, Attribute) and isinstance(node.value, Name) and node.value.id == "self"
 
 
 def element(display: Node | None, key: object) -> Expr | None:

@@ -52,8 +52,8 @@ from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.spelling import operand, spelled
 from amplint.model.edit import Applicability, Fix, FixKind, Replace
 from amplint.model.finding import Finding, Note, Severity
-from amplint.model.tree import Argument, Attribute, Binary, Call, Lambda, Name
-from amplint.model.walks import walk
+from amplint.model.tree import Argument, Binary, Call, Lambda, Name
+from amplint.model.walks import is_of_self, walk
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -144,5 +144,4 @@ def _means_the_same(group: Group) -> bool:
         return True
     test = group.reading.guards.asked(group.guard)[0] if group.guard is not None else None
     asked = test.func if isinstance(test, Call) else test
-    is_own = isinstance(asked, Attribute) and isinstance(asked.value, Name) and asked.value.id == "self"
-    return is_own and names == {"self"}
+    return is_of_self(asked) and names == {"self"}

@@ -6,12 +6,12 @@ Reads displays, calls that make a record, and what is put under a key later; any
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.classes import seen_class
 from amplint.facts.program.records import field_given, fields
 from amplint.model.tree import (
     Assign,
     Attribute,
     Call,
-    ClassDef,
     Constant,
     Dict,
     Expr,
@@ -84,8 +84,5 @@ def _fields(home: "Facts", call: Call, part: str) -> Iterator[Expr]:
 
 def _order(home: "Facts", func: Expr) -> list[str]:
     """The fields of a record class in sight that has no constructor of its own."""
-    canonical = home.names.canonical(func)
-    target = home.definition(canonical) if canonical is not None else None
-    if target is None or not isinstance(target[1], ClassDef):
-        return []
-    return fields(target[1])
+    klass = seen_class(home, home.names.canonical(func))
+    return fields(klass[1]) if klass is not None else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.accumulation.groups import Group
 from amplint.facts.protocol.guards import ways_up
 from amplint.model.tree import Attribute, Binary, Break, Constant, Continue, Expr, FunctionDef, If, Name, Node
-from amplint.model.walks import dotted, walk
+from amplint.model.walks import dotted, is_of_self, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -57,8 +57,7 @@ def skips_the_rest(group: Group) -> bool:
 def _is_never_reset(group: Group, home: "Facts", counter: Attribute) -> bool:
     """Whether an attribute of self starts at a number once, and again only where a group is complete."""
     klass = home.index.klass(counter)
-    is_own = isinstance(counter.value, Name) and counter.value.id == "self"
-    given = home.values.attribute(klass, counter.attr) if klass is not None and is_own else ()
+    given = home.values.attribute(klass, counter.attr) if klass is not None and is_of_self(counter) else ()
     starts = [(facts, each.value) for facts, each in given if isinstance(each.value, Constant)]
     return bool(starts) and all(_is_a_first_start(group, facts, value) for facts, value in starts)
 

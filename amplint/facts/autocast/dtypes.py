@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.classes import PROPERTIES, method
 from amplint.facts.program.origins import returns
 from amplint.knowledge.training_api import DTYPES
-from amplint.model.tree import Attribute, Call, Constant, Dict, Expr, Name, Node, Subscript
-from amplint.model.walks import last_name
+from amplint.model.tree import Attribute, Call, Constant, Dict, Expr, Node, Subscript
+from amplint.model.walks import is_of_self, last_name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -31,7 +31,7 @@ def dtype_names(facts: "Facts", expr: Node, depth: int = 4) -> frozenset[str | N
 
 def _of_object(facts: "Facts", expr: Attribute) -> "Iterator[tuple[Facts, Expr]]":
     """What an attribute of an object in sight may be: what a property of its class returns, or what it is given."""
-    own = facts.index.klass(expr) if isinstance(expr.value, Name) and expr.value.id == "self" else None
+    own = facts.index.klass(expr) if is_of_self(expr) else None
     klass = (facts, own) if own is not None else facts.targets.klass(expr.value)
     found = method(*klass, expr.attr) if klass is not None else None
     if found is not None:

@@ -15,7 +15,7 @@ from amplint.facts.autocast.scaler_switch import is_disabled
 from amplint.facts.autocast.scaling_calls import scalers_called
 from amplint.facts.program.branches import are_exclusive
 from amplint.facts.program.callers import all_importers
-from amplint.facts.program.classes import base_names
+from amplint.facts.program.classes import base_names, seen_class
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.origins import Origins
 from amplint.flow.terms import Term
@@ -146,9 +146,8 @@ class Pairing:
 
     def _is_scaler(self, name: str) -> bool:
         """Whether a name is that of a scaler, or of a class in sight that is one."""
-        target = None if known.is_scaler(name) else self._facts.definition(name)
-        is_class = target is not None and isinstance(target[1], ClassDef)
-        return known.is_scaler(name) or (is_class and any(map(known.is_scaler, base_names(*target))))  # type: ignore[misc]
+        klass = None if known.is_scaler(name) else seen_class(self._facts, name)
+        return known.is_scaler(name) or (klass is not None and any(map(known.is_scaler, base_names(*klass))))
 
     def _near(self, call: Call) -> list[Region]:
         """The regions around a call: of its function, or else of its loss, its class or what that makes."""

@@ -6,6 +6,7 @@ Goes by the name for what to look at, and by the class for what it is; refuses t
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.classes import class_made, method
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, Name
 from amplint.model.walks import last_name, own_nodes
 
@@ -18,10 +19,10 @@ def scalers_called(facts: "Facts", call: Call) -> "Iterator[tuple[Facts, Expr]]"
     if not call.args or not isinstance(call.func, Name | Attribute) or "scaler" not in last_name(call.func).lower():
         return
     found = _class_of(facts, call.func)
-    method = found[0].targets.method(found[1], "__call__") if found is not None else None
-    if method is None:
+    called = method(*found, "__call__") if found is not None else None
+    if called is None:
         return
-    home, function = method
+    home, function = called
     given = {parameter.name for parameter in function.parameters[1:]}
     for node in own_nodes(function):
         if not isinstance(node, Call) or not isinstance(node.func, Attribute) or node.func.attr != "scale":
@@ -32,11 +33,5 @@ def scalers_called(facts: "Facts", call: Call) -> "Iterator[tuple[Facts, Expr]]"
 
 def _class_of(facts: "Facts", wrapper: Expr) -> "tuple[Facts, ClassDef] | None":
     """The class of which everything that a wrapper may be is made."""
-    found: set[tuple[Facts, ClassDef]] = set()
-    for origin in facts.values.origins(wrapper):
-        name = origin.facts.names.canonical(origin.node.func) if isinstance(origin.node, Call) else None
-        target = origin.facts.definition(name) if name is not None else None
-        if target is None or not isinstance(target[1], ClassDef):
-            return None
-        found.add((target[0], target[1]))
-    return found.pop() if len(found) == 1 else None
+    made = {class_made(origin.facts, origin.node) for origin in facts.values.origins(wrapper)}
+    return made.pop() if len(made) == 1 else None

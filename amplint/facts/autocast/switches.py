@@ -10,6 +10,7 @@ from amplint.facts.autocast.dtypes import dtype_names
 from amplint.facts.autocast.regions import Autocast, Region, truth
 from amplint.facts.autocast.scaler_switch import switch_of
 from amplint.facts.program.branches import leaves, sides
+from amplint.facts.program.classes import lookup_order
 from amplint.facts.program.constructors import Construction
 from amplint.facts.program.values import Origin
 from amplint.model.data import Value
@@ -29,7 +30,7 @@ from amplint.model.tree import (
     Node,
     Tuple,
 )
-from amplint.model.walks import is_none, walk
+from amplint.model.walks import is_none, is_of_self, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -141,10 +142,10 @@ class Switches:
         """Whether a value is compared with, or made from, text elsewhere: `precision == "fp16"`."""
         if any(_is_text(origin.node) for origin in self._facts.values.origins(expr) if origin.node is not None):
             return True
-        if not (isinstance(expr, Attribute) and isinstance(expr.value, Name) and expr.value.id == "self"):
+        if not is_of_self(expr):
             return False
         klass = self._facts.index.klass(expr)
-        for facts, owner in self._facts.targets.lineage(klass) if klass is not None else ():
+        for facts, owner in lookup_order(self._facts, klass) if klass is not None else ():
             for node in facts.index.each(Compare):
                 if facts.index.klass(node) is not owner:
                     continue

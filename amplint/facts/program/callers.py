@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.classes import seen_class
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name
 from amplint.model.walks import last_name, own_nodes
 
@@ -59,9 +60,9 @@ def _subclasses(facts: "Facts", klass: ClassDef) -> "Iterator[tuple[Facts, Class
     """The classes in sight whose first base is a class of this module, and is called so."""
     for home in all_importers(facts, (klass.name,)):
         for sub in home.index.each(ClassDef):
-            base = sub.bases[0].value if sub.bases and sub is not klass else None
-            canonical = home.names.canonical(base) if base is not None and last_name(base) == klass.name else None
-            found = home.definition(canonical) if canonical is not None else None
+            if sub is klass or not sub.bases or last_name(sub.bases[0].value) != klass.name:
+                continue
+            found = seen_class(home, home.names.canonical(sub.bases[0].value))
             if found is not None and found[1] is klass:
                 yield home, sub
 

@@ -10,6 +10,7 @@ from amplint.model.tree import (
     AnnAssign,
     Assign,
     Attribute,
+    Call,
     ClassDef,
     Constant,
     Expr,
@@ -29,6 +30,17 @@ MOST_BASES = 12
 PROPERTIES = frozenset({"property", "cached_property"})
 
 
+def seen_class(facts: "Facts", name: str | None) -> "tuple[Facts, ClassDef] | None":
+    """The class in sight that a canonical dotted name stands for."""
+    found = facts.definition(name) if name is not None else None
+    return (found[0], found[1]) if found is not None and isinstance(found[1], ClassDef) else None
+
+
+def class_made(facts: "Facts", value: Node | None) -> "tuple[Facts, ClassDef] | None":
+    """The class in sight that a value is an instance of, where it is a call of that class by its name."""
+    return seen_class(facts, facts.names.canonical(value.func)) if isinstance(value, Call) else None
+
+
 def lookup_order(facts: "Facts", klass: ClassDef) -> tuple["tuple[Facts, ClassDef]", ...]:
     """The class and the bases of it that are seen, depth first from left to right."""
     found: list[tuple[Facts, ClassDef]] = []
@@ -38,8 +50,8 @@ def lookup_order(facts: "Facts", klass: ClassDef) -> tuple["tuple[Facts, ClassDe
         if any(current is known for _, known in found):
             continue
         found.append((owner, current))
-        bases = [base for base in (_base(owner, b.value) for b in current.bases) if base is not None]
-        pending[:0] = bases
+        bases = (_base(owner, each.value) for each in current.bases if each.name is None)
+        pending[:0] = [base for base in bases if base is not None]
     return tuple(found)
 
 
@@ -128,11 +140,8 @@ def _targets(statement: Assign | AnnAssign) -> Iterator[tuple[Node, Expr | None]
 
 
 def _base(owner: "Facts", base: Expr) -> "tuple[Facts, ClassDef] | None":
-    for name in owner.names.meaning(base).names:
-        found = owner.definition(name)
-        if found is not None and isinstance(found[1], ClassDef):
-            return found[0], found[1]
-    return None
+    seen = (seen_class(owner, name) for name in owner.names.meaning(base).names)
+    return next((klass for klass in seen if klass is not None), None)
 
 
 def class_of_self(facts: "Facts", name: Name) -> "tuple[Facts, ClassDef] | None":

@@ -5,6 +5,7 @@ Refuses to take for one what a caller, an option or another line may set.
 
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.classes import seen_class
 from amplint.model.tree import Assign, Attribute, ClassDef, Constant, Expr, Name, Node
 
 if TYPE_CHECKING:
@@ -14,10 +15,9 @@ if TYPE_CHECKING:
 def is_false_for_good(facts: "Facts", expr: Expr) -> bool:
     """Whether every value that an expression may have is a False that is written down."""
     if isinstance(expr, Attribute) and isinstance(expr.value, Name):
-        canonical = facts.names.canonical(expr.value)
-        target = facts.definition(canonical) if canonical is not None else None
-        if target is not None and isinstance(target[1], ClassDef):
-            return _is_false_in_class(target[0], target[1], expr)
+        klass = seen_class(facts, facts.names.canonical(expr.value))
+        if klass is not None:
+            return _is_false_in_class(*klass, expr)
     found = facts.values.origins(expr)
     return bool(found) and all(origin.node is not None and _is_false(origin.node) for origin in found)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from amplint.model.data import Value
-from amplint.model.tree import Argument, Attribute, Call, Lambda, Name, Node
+from amplint.model.tree import Argument, Call, Lambda, Name, Node
+from amplint.model.walks import is_of_self
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -90,10 +91,8 @@ class Constructors:
         return [made for origin in self._callees(call) for made in self._meant(call, origin, followed)]
 
     def _callees(self, call: Call) -> "tuple[Origin, ...]":
-        is_of_self = (
-            isinstance(call.func, Attribute) and isinstance(call.func.value, Name) and call.func.value.id == "self"
-        )
-        return self._facts.values.origins(call.func) if isinstance(call.func, Name) or is_of_self else ()
+        is_followed = isinstance(call.func, Name) or is_of_self(call.func)
+        return self._facts.values.origins(call.func) if is_followed else ()
 
     def _meant(self, call: Call, origin: "Origin", followed: set[Call]) -> list[Construction]:
         """What a call makes where its callee is one of its alternatives."""

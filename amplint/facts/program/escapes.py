@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.bound_functions import named_function
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import assigned, base_names, method
-from amplint.model.tree import Assign, Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name
-from amplint.model.walks import is_none, last_name, own_nodes, root_of, walk
+from amplint.model.tree import Assign, Attribute, Call, ClassDef, FunctionDef, Lambda, Name
+from amplint.model.walks import is_none, is_of_self, last_name, own_nodes, root_of, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -58,7 +58,7 @@ def is_harmless(home: "Facts", call: Call) -> bool:
 def _is_of_module(home: "Facts", call: Call) -> bool:
     """Whether a call is of a method that `self` has from torch's modules, and not from another base."""
     klass = home.index.klass(call)
-    if klass is None or not _is_of_self(call.func) or method(home, klass, last_name(call.func)) is not None:
+    if klass is None or not is_of_self(call.func) or method(home, klass, last_name(call.func)) is not None:
         return False
     bases = [base for base in base_names(home, klass) if home.definition(base) is None]
     return bool(bases) and all(base.endswith(MODULES) for base in bases)
@@ -72,7 +72,7 @@ def _is_of_an_object(home: "Facts", call: Call) -> bool:
 
 def _holds_objects(home: "Facts", klass: ClassDef, place: Attribute, depth: int = DEEPEST) -> bool:
     """Whether an attribute of `self` holds what calls made that were given neither `self` nor a method of it."""
-    if not _is_of_self(place) or not depth or method(home, klass, place.attr) is not None:
+    if not is_of_self(place) or not depth or method(home, klass, place.attr) is not None:
         return False
     values = [pair for pair in assigned(home, klass, place.attr) if pair[1] is None or not is_none(pair[1])]
 
@@ -146,8 +146,4 @@ def _lets_go(home: "Facts", call: Call, names: set[str], depth: int) -> bool:
 def _own_method(home: "Facts", call: Call) -> "tuple[Facts, FunctionDef] | None":
     """The method of the class around a call that it calls on `self`."""
     klass = home.index.klass(call)
-    return method(home, klass, last_name(call.func)) if klass is not None and _is_of_self(call.func) else None
-
-
-def _is_of_self(place: Expr) -> bool:
-    return isinstance(place, Attribute) and isinstance(place.value, Name) and place.value.id == "self"
+    return method(home, klass, last_name(call.func)) if klass is not None and is_of_self(call.func) else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callers import bind, calls_of, constructions
-from amplint.facts.program.classes import assigned, class_of_self, method
+from amplint.facts.program.classes import assigned, class_of_self, method, seen_class
 from amplint.facts.program.latest import latest
 from amplint.facts.program.records import field_values, made_by_factory
 from amplint.flow.graph import Frame
@@ -292,8 +292,5 @@ def _made_by(origin: Origin) -> "tuple[Facts, ClassDef] | None":
         return None
     if names & SCALER_CLASSES:
         return None
-    for name in names:
-        target = facts.definition(name)
-        if target is not None and isinstance(target[1], ClassDef):
-            return target[0], target[1]
-    return None
+    seen = (seen_class(facts, name) for name in names)
+    return next((klass for klass in seen if klass is not None), None)

@@ -3,10 +3,11 @@
 Follows what is seen in the module and its context; refuses to guess where a name has several meanings.
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.callers import bind
 from amplint.facts.program.circles import Circles
+from amplint.facts.program.classes import class_made, method
 from amplint.knowledge.training_api import SAME_MODULE_METHODS, WRAPPERS_OF_MODULES
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, Parameter
 from amplint.model.walks import last_name
@@ -51,38 +52,11 @@ class Targets:
             if (wrapped := _wrapped(origin.facts, origin.node)) is not None:
                 pending.extend(origin.facts.values.origins(wrapped, is_local=True))
                 continue
-            canonical = origin.facts.names.canonical(origin.node.func)
-            definition = origin.facts.definition(canonical) if canonical is not None else None
-            if definition is None or not isinstance(definition[1], ClassDef):
+            klass = class_made(origin.facts, origin.node)
+            if klass is None or (found is not None and klass[1] is not found[1]):
                 return None
-            if found is not None and definition[1] is not found[1]:
-                return None
-            found = (definition[0], definition[1])
+            found = klass
         return found
-
-    def lineage(self, klass: ClassDef) -> Iterator[tuple["Facts", ClassDef]]:
-        """A class and the bases of it that are seen, nearest first."""
-        stack: list[tuple[Facts, ClassDef]] = [(self._facts, klass)]
-        seen: set[ClassDef] = set()
-        while stack:
-            facts, current = stack.pop()
-            if current in seen:
-                continue
-            seen.add(current)
-            yield facts, current
-            for base in reversed(current.bases):
-                canonical = facts.names.canonical(base.value) if base.name is None else None
-                definition = facts.definition(canonical) if canonical is not None else None
-                if definition is not None and isinstance(definition[1], ClassDef):
-                    stack.append((definition[0], definition[1]))
-
-    def method(self, klass: ClassDef, name: str) -> Callee | None:
-        """A method as an instance of the class finds it."""
-        for facts, owner in self.lineage(klass):
-            for statement in owner.body:
-                if isinstance(statement, FunctionDef) and statement.name == name:
-                    return facts, statement
-        return None
 
     def sites(self, function: FunctionDef) -> tuple[Site, ...]:
         """The calls that run a function, in its module and in the modules that import it.
@@ -123,22 +97,7 @@ class Targets:
 
     def argument(self, call: Call, callee: Callee, parameter: Parameter) -> Expr | None:
         """What a call passes for a parameter of the function that it runs; None where it cannot be told."""
-        function = callee[1]
-        positional = [p.name for p in function.parameters if p.kind in ("positional", "positional-only")]
-        if _is_bound(call, callee):
-            positional = positional[1:]
-        place = positional.index(parameter.name) if parameter.name in positional else None
-        count = 0
-        for argument in call.args:
-            if argument.name == parameter.name:
-                return argument.value
-            if argument.star == "*":
-                place = None
-            elif argument.name is None and not argument.star:
-                if count == place:
-                    return argument.value
-                count += 1
-        return None
+        return bind(callee[1], call, has_self=_is_bound(call, callee)).get(parameter.name)
 
     def _resolve(self, call: Call) -> Callee | None:
         func = call.func
@@ -148,35 +107,32 @@ class Targets:
             if definition is None:
                 return None
             facts, node = definition
-            return (facts, node) if isinstance(node, FunctionDef) else facts.targets.method(node, "__init__")
+            return (facts, node) if isinstance(node, FunctionDef) else method(facts, node, "__init__")
         if isinstance(func, Attribute):
             return self._resolve_method(func)
         if isinstance(func, Name) and (klass := self.klass(func)) is not None:
-            return klass[0].targets.method(klass[1], "__call__") or klass[0].targets.method(klass[1], "forward")
+            return _run_by_call(*klass)
         return None
 
     def _resolve_method(self, func: Attribute) -> Callee | None:
         receiver = func.value
         if isinstance(receiver, Name) and receiver.id in ("self", "cls"):
             own = self._facts.index.klass(func)
-            found = self.method(own, func.attr) if own is not None else None
+            found = method(self._facts, own, func.attr) if own is not None else None
             if found is not None or own is None:
                 return found
             instance = self.klass(func)  # an attribute that holds a callable object
-            if instance is None:
-                return None
-            return instance[0].targets.method(instance[1], "__call__") or instance[0].targets.method(
-                instance[1], "forward"
-            )
+            return _run_by_call(*instance) if instance is not None else None
         if isinstance(receiver, Call) and self._facts.names.canonical(receiver.func) == "builtins.super":
             own = self._facts.index.klass(func)
-            for facts, base in list(self.lineage(own))[1:] if own is not None else []:
-                for statement in base.body:
-                    if isinstance(statement, FunctionDef) and statement.name == func.attr:
-                        return facts, statement
-            return None
+            return method(self._facts, own, func.attr, after=own) if own is not None else None
         klass = self.klass(receiver)
-        return klass[0].targets.method(klass[1], func.attr) if klass is not None else None
+        return method(*klass, func.attr) if klass is not None else None
+
+
+def _run_by_call(facts: "Facts", klass: ClassDef) -> Callee | None:
+    """What calling an instance of a class runs; of a module without a `__call__` of its own, its `forward`."""
+    return method(facts, klass, "__call__") or method(facts, klass, "forward")
 
 
 def _wrapped(facts: "Facts", call: Call) -> Expr | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from amplint.facts.program.classes import lookup_order
 from amplint.facts.program.latest import latest
 from amplint.model.data import Entity
 from amplint.model.tree import (
@@ -112,7 +113,7 @@ class Values:
     def attribute(self, klass: ClassDef, name: str) -> "tuple[tuple[Facts, Given], ...]":
         """What a class or its bases give an attribute, not followed further; () where nothing is seen."""
         found: list[tuple[Facts, Given]] = []
-        for facts, owner in self._facts.targets.lineage(klass):
+        for facts, owner in lookup_order(self._facts, klass):
             found.extend((facts, given) for given in facts.values.attributes.get((owner, name), ()))
         return tuple(found)
 

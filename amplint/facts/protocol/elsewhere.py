@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.callers import all_importers
-from amplint.facts.program.classes import class_of_self
+from amplint.facts.program.classes import class_of_self, lookup_order
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.terms import Term
 from amplint.knowledge.training_names import is_scaler
@@ -98,7 +98,7 @@ def _makers(home: "Facts", name: Name) -> list[Node]:
 def _may_share_objects(one: "tuple[Facts, ClassDef]", two: "tuple[Facts, ClassDef]") -> bool:
     """Whether some class in the modules of two has both among itself and its bases."""
     homes = {home.path: home for home, _ in (one, two)}.values()
-    families = ({klass for _, klass in home.targets.lineage(k)} for home in homes for k in home.index.each(ClassDef))
+    families = ({klass for _, klass in lookup_order(home, k)} for home in homes for k in home.index.each(ClassDef))
     return any({one[1], two[1]} <= family for family in families)
 
 
@@ -106,4 +106,4 @@ def _bases(reading: Reading) -> "Iterator[Facts]":
     """The modules of the root's class and its bases."""
     if reading.root.klass is not None:
         home, klass = reading.root.klass
-        yield from (facts for facts, _ in home.targets.lineage(klass))
+        yield from (facts for facts, _ in lookup_order(home, klass))

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from amplint.facts.program.callees import is_self
 from amplint.facts.program.callers import bind, handing_up
-from amplint.facts.program.classes import assigned, method
+from amplint.facts.program.classes import assigned, class_made, method
 from amplint.facts.program.records import field_given, fields
 from amplint.facts.protocol.places import is_known_place
 from amplint.flow.terms import Term
@@ -68,7 +68,7 @@ class Handed(Struct):
         klass = self._class_of_holder(scene, owner)
         values = list(assigned(*klass, attribute)) if klass is not None else []
         home, call = values[0] if len(values) == 1 else (scene.facts, None)
-        made = _class_of(home, call)
+        made = class_made(home, call)
         if made is None or not isinstance(call, Call):
             return None
         return _Made(*made, call, home, owner=owner)
@@ -86,7 +86,7 @@ def _local(scene: "Scene", name: str, frame: int) -> _Made | None:
     home = scene.homes[frame]
     bindings = home.names.bindings(scene.frames[frame].function).get(name, ())
     call = bindings[0].value if len(bindings) == 1 else None
-    klass = _class_of(home, call)
+    klass = class_made(home, call)
     if klass is None or not isinstance(call, Call):
         return None
     return _Made(*klass, call, home, frame)
@@ -126,10 +126,3 @@ def _above(
 
 def _is_bound_once(home: "Facts", constructor: FunctionDef, parameter: str) -> bool:
     return len(home.names.bindings(constructor).get(parameter, ())) == 1
-
-
-def _class_of(facts: "Facts", call: Expr | None) -> "tuple[Facts, ClassDef] | None":
-    """The class in sight that a call surely makes an instance of."""
-    name = facts.names.canonical(call.func) if isinstance(call, Call) else None
-    found = facts.definition(name) if name is not None else None
-    return (found[0], found[1]) if found is not None and isinstance(found[1], ClassDef) else None

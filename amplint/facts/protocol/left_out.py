@@ -17,7 +17,7 @@ from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Error
 from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name, Node
-from amplint.model.walks import last_name, walk
+from amplint.model.walks import is_of_self, last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -215,5 +215,5 @@ def _leaves_steps(home: "Facts", func: Expr) -> bool:
 
 def _says_step(func: Expr) -> bool:
     if isinstance(func, Attribute) and func.attr == "step":
-        return isinstance(func.value, Name) and func.value.id == "self"
+        return is_of_self(func)
     return bool(STEPPING.search(last_name(func).lower()))

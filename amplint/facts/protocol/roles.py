@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from amplint.facts.program.classes import base_names, method
+from amplint.facts.program.classes import base_names, method, seen_class
 from amplint.facts.program.origins import Origin, Origins
 from amplint.facts.protocol.places import is_known_place, is_of_many, owner_of
 from amplint.facts.protocol.scene import Scene
@@ -263,20 +263,16 @@ def _classes(origins: list[Origin]) -> "Iterator[tuple[Facts, ClassDef]]":
     """The classes in sight that some values are made of."""
     for origin in origins:
         for name in called_names(origin):
-            target = origin.facts.definition(name)
-            if target is not None and isinstance(target[1], ClassDef):
-                yield target[0], target[1]
+            klass = seen_class(origin.facts, name)
+            if klass is not None:
+                yield klass
 
 
 def _is_subclass(origin: Origin, name: str) -> bool:
-    target = origin.facts.definition(name)
-    if target is None or not isinstance(target[1], ClassDef):
-        return False
-    return any(base in SCALER_CLASSES for base in base_names(target[0], target[1]))
+    klass = seen_class(origin.facts, name)
+    return klass is not None and not SCALER_CLASSES.isdisjoint(base_names(*klass))
 
 
 def _is_optimizer_class(origin: Origin, name: str) -> bool:
-    target = origin.facts.definition(name)
-    if target is None or not isinstance(target[1], ClassDef):
-        return False
-    return any(is_optimizer(base) for base in base_names(target[0], target[1]))
+    klass = seen_class(origin.facts, name)
+    return klass is not None and any(map(is_optimizer, base_names(*klass)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.bound_functions import named_function
 from amplint.facts.program.callers import all_importers, calls_of
+from amplint.facts.program.classes import class_made
 from amplint.facts.program.origins import Origins
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.guards import loop_around, ways_up
@@ -107,13 +108,10 @@ class ScalerCreations:
 
     def _makes_wrapper(self, call: Call) -> bool:
         """Whether a call makes an instance of a class in sight that makes a scaler of its own, and no optimizer."""
-        name = self._facts.names.canonical(call.func)
-        target = self._facts.definition(name) if name is not None else None
-        if target is None:
+        made = class_made(self._facts, call)
+        if made is None or _makes_optimizer(*made):
             return False
-        owner, klass = target
-        if not isinstance(klass, ClassDef) or _makes_optimizer(owner, klass):
-            return False
+        owner, klass = made
         values = (value for found in owner.attributes(klass).values() for value in found)
         return any(owner.constructors.may_make(value, is_scaler) for value in values)
 

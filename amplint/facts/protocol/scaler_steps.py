@@ -13,7 +13,6 @@ from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Entity
 from amplint.model.tree import (
     Argument,
-    Attribute,
     Call,
     Constant,
     ExceptHandler,
@@ -26,7 +25,7 @@ from amplint.model.tree import (
     Try,
     Tuple,
 )
-from amplint.model.walks import is_none, walk
+from amplint.model.walks import is_none, is_of_self, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -88,7 +87,7 @@ def _is_function(facts: "Facts", expr: Expr) -> bool:
     if isinstance(expr, Name):
         bindings = facts.names.lookup(expr.id, expr)
         return bool(bindings) and all(isinstance(b.node, FunctionDef) or isinstance(b.value, Lambda) for b in bindings)
-    if isinstance(expr, Attribute) and isinstance(expr.value, Name) and expr.value.id == "self":
+    if is_of_self(expr):
         klass = facts.index.klass(expr)
         methods = [s for s in klass.body if isinstance(s, FunctionDef) and s.name == expr.attr] if klass else []
         return bool(methods) and not any(method.decorators for method in methods)  # a property gives a value

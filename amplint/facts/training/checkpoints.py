@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.callers import bind
+from amplint.facts.program.classes import lookup_order
 from amplint.facts.training.idle_scalers import serves_nothing
 from amplint.facts.training.scaler_lives import ScalerLives
 from amplint.facts.training.scaler_states import SCALER, forgotten_beside, gives_state, is_only_handed_on, makes_wrapper
@@ -212,7 +213,7 @@ class Checkpoints:
         """Classes that keep a scaler, and inherit from another module what writes the checkpoint."""
         keepers = [self._facts.index.klass(call) for calls in self._scaler_steps for call in calls]
         for klass in dict.fromkeys(keeper for keeper in keepers if keeper is not None):
-            for facts, owner in self._facts.targets.lineage(klass):
+            for facts, owner in lookup_order(self._facts, klass):
                 if facts is self._facts or facts.checkpoints.keeps_scaler or facts.checkpoints.drives_scaler:
                     continue
                 own = [c for c in facts.checkpoints.written if c.owner is not None and c.owner in owner.body]

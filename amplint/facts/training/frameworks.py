@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.branches import are_exclusive
+from amplint.facts.program.classes import lookup_order
 from amplint.facts.program.reach import reached
 from amplint.knowledge import training_names as known
 from amplint.model.tree import Attribute, Call, ClassDef, Constant, Node
@@ -111,7 +112,7 @@ class Frameworks:
 
     def _is_automatic(self, klass: ClassDef) -> bool:
         """Whether a class is a LightningModule whose optimization Lightning runs."""
-        lineage = list(self._facts.targets.lineage(klass))
+        lineage = list(lookup_order(self._facts, klass))
         bases = [facts.names.canonical(base.value) for facts, owner in lineage for base in owner.bases]
         if not any(base in known.LIGHTNING_MODULES for base in bases):
             return False

@@ -27,7 +27,7 @@ from amplint.model.tree import (
     Return,
     Stmt,
 )
-from amplint.model.walks import last_name, walk
+from amplint.model.walks import is_of_self, last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -92,7 +92,7 @@ class ScalerLifecycle:
                 if not isinstance(func, Attribute) or func.attr != "load_state_dict" or not each.via:
                     continue
                 scaler = func.value
-                if not (isinstance(scaler, Attribute) and isinstance(scaler.value, Name) and scaler.value.id == "self"):
+                if not is_of_self(scaler):
                     continue
                 given = self._facts.values.attribute(klass, scaler.attr)
                 values = [g.value for facts, g in given if facts is self._facts and g.value is not None]
