@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import field
 
-from amplint.facts.accumulation.last_given import last_given
 from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
 from amplint.facts.accumulation.models_in_sight import definition, forward_of, is_mean_head
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import assigned
+from amplint.facts.program.latest import last_given
 from amplint.facts.program.origins import returns
 from amplint.facts.protocol.losses import DETACHING
 from amplint.facts.protocol.readings import Reading
@@ -142,8 +142,8 @@ class LossTrace(LossParts, kw_only=True):
 
     def _since_given(self, expr: Expr, place: object, nodes: list[Node], frame: int) -> list[Node]:
         """The nodes of a function that may make what stands in a place, the last first."""
-        home = self.reading.scene.homes[frame]
-        given = last_given(home, nodes, expr, lambda node: isinstance(node, Expr) and self._is_at(node, place, frame))
+        index = self.reading.scene.homes[frame].index
+        given = last_given(index, nodes, expr, lambda node: isinstance(node, Expr) and self._is_at(node, place, frame))
         if given is not None:
             nodes = [node for node in nodes if given.span.line <= node.span.line and node.span < expr.span]
         return sorted(nodes, key=lambda node: node.span, reverse=True)

@@ -1,9 +1,9 @@
-"""Which of the bindings of a name may be what it holds where it is read, as far as the order of the statements tells.
+"""Which assignment a read of a name or a place may meet, as far as the order of the statements tells.
 
-Knows blocks and loops of one scope; refuses to know which branches run.
+Knows blocks, `with` and loops of one scope; refuses to know which branches run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.index import Index, Scope
@@ -14,14 +14,18 @@ from amplint.model.tree import (
     AugAssign,
     ClassDef,
     Comprehension,
+    Expr,
     For,
     FunctionDef,
     List,
     Module,
     Name,
     Node,
+    Starred,
+    Stmt,
     Tuple,
     While,
+    With,
 )
 from amplint.model.walks import walk
 
@@ -41,7 +45,9 @@ def latest(index: Index, bindings: tuple[Binding, ...], use: Node) -> tuple[Bind
         return bindings
     if any(binding.scope is not scope or index.scope(binding.node) is not scope for binding in bindings):
         return bindings
-    last = _last_on_the_way(index, bindings, use)
+    statements = (_assigning(index, binding.node) for binding in bindings)
+    name = bindings[0].name
+    last = last_given(index, statements, use, lambda node: isinstance(node, Name) and node.id == name)
     back = set(_loops(index, use)) - set(_loops(index, last) if last is not None else ())
     found = tuple(
         binding
@@ -60,19 +66,47 @@ def _scope(index: Index, node: Node) -> Scope:
     return scope
 
 
-def _last_on_the_way(index: Index, bindings: tuple[Binding, ...], use: Node) -> Assign | None:
-    """The last assignment that runs whenever a read does, before it: in its block, or in one around it."""
+def last_given(
+    index: Index, nodes: Iterable[Node | None], use: Node, is_at: Callable[[Node], bool]
+) -> Assign | AnnAssign | None:
+    """The last assignment to a place, which is_at knows, that runs before a read whenever that does.
+
+    So it stands in a block around the read, or in a `with` there. One that reads the place itself adds to it only.
+    """
     found = [
-        statement
-        for binding in bindings
-        if isinstance(statement := _assigning(index, binding.node), Assign) and statement.span.end <= use.span.start
+        node
+        for node in nodes
+        if isinstance(node, Assign | AnnAssign) and node.span.end <= use.span.start and any(map(is_at, _targets(node)))
     ]
     around = {id(block) for block in _blocks(index, use)} if found else set()
     # From the last one backwards: what an assignment reads may be much, and is looked through for few of them.
     for statement in sorted(found, key=lambda each: each.span, reverse=True):
-        if id(index.block(statement)[1]) in around and not _names(statement.value, bindings[0].name):
+        value = statement.value
+        if value is not None and _runs_in(index, statement, around) and not any(map(is_at, walk(value))):
             return statement
     return None
+
+
+def _runs_in(index: Index, statement: Stmt, blocks: set[int]) -> bool:
+    """Whether a statement runs wherever one of some blocks does."""
+    while True:
+        holder, block = index.block(statement)
+        if id(block) in blocks:
+            return True
+        if not isinstance(holder, With):
+            return False
+        statement = holder
+
+
+def _targets(statement: Assign | AnnAssign) -> Iterator[Expr]:
+    """What an assignment gives a value, the parts of a tuple each by itself; what a star gathers is left out."""
+    pending: list[Expr] = list(statement.targets if isinstance(statement, Assign) else (statement.target,))
+    while pending:
+        target = pending.pop()
+        if isinstance(target, Tuple | List):
+            pending.extend(target.elts)
+        elif not isinstance(target, Starred):
+            yield target
 
 
 def _assigning(index: Index, target: Node) -> Node | None:
@@ -111,7 +145,3 @@ def _loops(index: Index, node: Node) -> Iterator[For | While]:
         ):
             yield outer
         child = outer
-
-
-def _names(value: Node, name: str) -> bool:
-    return any(isinstance(node, Name) and node.id == name for node in walk(value))
