@@ -106,7 +106,8 @@ class _Judge:
             case Reason.CLIP_PARTLY_SCALED:
                 return self._at(DefectKind.OTHER_SCALER, self.shown(site), error, because)
             case Reason.CLIP_BEFORE_BACKWARD | Reason.CLIP_AFTER_STEP:
-                if self.reading.sets_gradients:
+                # Where no backward is in sight at all, a method that is overridden may run it.
+                if self.reading.sets_gradients or not any(self.reading.steps_of(None, *BACKWARDS)):
                     return None
                 return self._at(DefectKind.CLIP_OUTSIDE, self.shown(site), error, because)
             case Reason.NO_UPDATE:
