@@ -41,6 +41,9 @@ from amplint.model.walks import last_name, own_nodes, walk
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
+# What shows that a scaler is there to train: where nothing but a scale is in sight, something is measured.
+USED = (EventKind.UNSCALE, EventKind.STEP, EventKind.UPDATE, EventKind.FORGET)
+
 
 class Creation(Entity):
     """A constructor call of a scaler that a loop repeats.
@@ -92,7 +95,8 @@ class ScalerCreations:
                 loop = loop_around(scene, step)
                 scaled = reading.steps_of(EventKind.SCALE, scaler=scaler)
                 through = next((each for each in ways_up(scene, step) if each.node in _inside(loop)), None)
-                if loop is None or through is None or not isinstance(through.node, Call):
+                is_used = any(reading.steps_of(*USED, scaler=scaler))
+                if loop is None or through is None or not isinstance(through.node, Call) or not is_used:
                     continue
                 caller = scene.homes[through.frame]
                 if any(loop_around(scene, each) is loop for each in scaled) and not _makes_optimizer(caller, loop):
@@ -260,13 +264,17 @@ class _Inside:
         returned = (node for node in own_nodes(function) if isinstance(node, Return))
         self.returned = {part.id for node in returned for part in walk(node) if isinstance(part, Name)}
         self._calls: defaultdict[str, list[Call]] = defaultdict(list)
+        self._given: set[str] = set()
         for node in walk(function):
-            if isinstance(node, Call) and isinstance(node.func, Attribute) and isinstance(node.func.value, Name):
-                self._calls[node.func.value.id].append(node)
+            if isinstance(node, Call):
+                self._given |= {given.value.id for given in node.args if isinstance(given.value, Name)}
+                if isinstance(node.func, Attribute) and isinstance(node.func.value, Name):
+                    self._calls[node.func.value.id].append(node)
 
     def steps(self, name: str) -> bool:
-        """Whether the function itself trains with the scaler that it makes."""
-        return any(_method(call) in ("scale", "step", "update") for call in self._calls[name])
+        """Whether the function trains with the scaler that it makes: a scale without a step measures something."""
+        methods = {_method(call) for call in self._calls[name]}
+        return not methods.isdisjoint(("step", "update")) or ("scale" in methods and name in self._given)
 
     def steps_its_own(self, facts: "Facts", name: str) -> bool:
         """Whether the optimizer that the scaler steps is made in the function as well, by whatever it calls."""
