@@ -32,7 +32,8 @@ Replaces the loss by `scaler.scale(loss)`.
 
 ## Fix safety
 
-Unsafe: a tuned run may live on the mistake. Not offered where paths without the scaler share the backward.
+Unsafe: a tuned run may live on the mistake. Not offered where paths without the scaler share the backward, or where
+the gradients may be unscaled already in the same turn.
 
 ## References
 
@@ -44,16 +45,16 @@ from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
 from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.beside import beside
 from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.facts.protocol.guards import common_loop, loop_around
+from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix, Wrap
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Attribute, Call, Node
 from amplint.model.walks import is_none, walk
 from amplint.rules.protocol_moves import more_guards
-from amplint.rules.protocol_repairs import (
-    is_shared,
-    repair,
-)
+from amplint.rules.protocol_repairs import is_shared, repair
 from amplint.rules.protocol_report import report, scaler_code, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -82,7 +83,7 @@ def _fix(defect: Defect, scaler: str) -> Fix | None:
     call = defect.place
     if not isinstance(call, Call) or not isinstance(call.func, Attribute):
         return None
-    if is_shared(defect) or _may_lack_scaler(defect):
+    if is_shared(defect) or _may_lack_scaler(defect) or _follows_unscale(defect):
         return None
     loss = call.func.value
     name = spelled(loss) or "..."
@@ -101,6 +102,18 @@ def _may_lack_scaler(defect: Defect) -> bool:
         if any(is_none(origin.expr) for origin in origins) and more_guards(defect, step, defect.site):
             return True
     return False
+
+
+def _follows_unscale(defect: Defect) -> bool:
+    """Whether the optimizer's gradients may be unscaled already in this turn: a scaled loss would mix with them."""
+    reading, site = defect.reading, defect.site
+    optimizer = defect.error.optimizer if defect.error is not None else None
+    return any(
+        step.node.span < site.node.span
+        and common_loop(reading.scene, step, site) is loop_around(reading.scene, site)
+        and any(happening.optimizers in (None, (optimizer,)) for happening in reading.events.of(step))
+        for step in beside(reading, site, EventKind.UNSCALE)
+    )
 
 
 def _is_scaling(node: Node) -> bool:

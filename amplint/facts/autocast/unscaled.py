@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 _HELP = re.compile(r"scaler|loss_scal|accelerat|deepspeed|fabric|lightning|colossal|apex", re.IGNORECASE)
+_SCALER = re.compile(r"scaler", re.IGNORECASE)
 _HALF = frozenset({"float16"})
 
 
@@ -63,13 +64,14 @@ class UnscaledTraining:
 
     def losses(self) -> Iterator[Unscaled]:
         """Plain backward passes of losses from float16 regions, in modules where nothing scales losses."""
-        if not self._facts.regions.all or self._has_help() or not self._has(EventKind.OPTIMIZER_STEP):
+        if not self._facts.regions.all or not self._has(EventKind.OPTIMIZER_STEP):
             return
+        helping = self._helping()
         for region in self._facts.regions.all:
             function = self._facts.index.function(region.opening)
             if not isinstance(function, FunctionDef) or region.is_off or region.is_inference:
                 continue
-            if self._is_test(function):
+            if self._is_test(function) or (helping and not self._is_apart(function, helping)):
                 continue
             is_default = region.dtypes == {None} and all(self._is_default_dtype(a) for a in region.autocasts)
             if "float16" not in region.dtypes and not is_default:
@@ -107,8 +109,22 @@ class UnscaledTraining:
             return False
         return not any(e.kind is EventKind.OPTIMIZER_STEP for e in self._facts.training.within(function.body))
 
-    def _has_help(self) -> bool:
-        """Whether anything that is named here may scale losses; not a scaler that is made and serves nothing."""
+    def _is_apart(self, function: FunctionDef, helping: dict[Node, str]) -> bool:
+        """Whether a function trains with an optimizer of its own, beside others that have scalers of their own."""
+        own = set(walk(function))
+        if any(node in own or not _SCALER.search(word) for node, word in helping.items()):
+            return False
+        if not all(any(isinstance(each, FunctionDef) for each in self._facts.index.ancestors(n)) for n in helping):
+            return False
+        is_made = any(
+            isinstance(node, Call) and any(map(known.is_optimizer, self._facts.constructors.names(node)))
+            for node in own_nodes(function)
+        )
+        events = self._facts.training.within(function.body) if is_made else ()
+        return any(event.kind is EventKind.OPTIMIZER_STEP and not event.via for event in events)
+
+    def _helping(self) -> dict[Node, str]:
+        """What is named here that may scale losses, by its words; not a scaler that is made and serves nothing."""
         each = self._facts.index.each
         words = chain(
             ((node, node.id) for node in each(Name)),
@@ -116,8 +132,8 @@ class UnscaledTraining:
             ((node, node.name) for node in each(Parameter)),
             ((node, node.name or "") for node in each(Argument)),
         )
-        helping = [node for node, word in words if _HELP.search(word)]
-        return bool(helping) and not idle_words(self._facts).issuperset(helping)
+        helping = {node: word for node, word in words if _HELP.search(word)}
+        return {} if helping and idle_words(self._facts).issuperset(helping) else helping
 
     def _is_default_dtype(self, autocast: Autocast) -> bool:
         is_computed = autocast.device is None and autocast.device_given is not None
