@@ -10,7 +10,7 @@ from amplint.runtime.job import Program
 from amplint.runtime.trace import Ending, Outcome, Trace
 
 TIME_LIMIT = 600.0
-INTERRUPTED = "Interrupted: the program was ended, with all that it started."
+ALL_ENDED = "Interrupted: the program was ended, with all that it started."
 
 
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
@@ -132,6 +132,7 @@ _ENDINGS = {
     Ending.EXITED: "The program left with exit status {status}{error}",
     Ending.NEEDED_INPUT: "The program asked for input; a run has none to give. Pass what it asks for as arguments.",
     Ending.TIMED_OUT: "The program {error}; it stood here (--time-limit and --steps change when it is ended):",
+    Ending.INTERRUPTED: "The program {error}; it stood here:",
     Ending.VANISHED: "The program ended without a word ({error}): os._exit, or something killed it.",
     Ending.NOT_STARTED: "The program could not be started.",
 }

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from amplint.cli.main import CLEAN, FAILED, FOUND
+from amplint.cli.main import CLEAN, FAILED, FOUND, INTERRUPTED
 from amplint.cli.outputs import check_place, parse_outputs, write_all
 from amplint.cli.parser import add_options, given_values
-from amplint.cli.program import INTERRUPTED, add_program_arguments, explain, program_of, say
+from amplint.cli.program import ALL_ENDED, add_program_arguments, explain, program_of, say
 from amplint.cli.sightings import Findings
 from amplint.cli.steps import StepsLine
 from amplint.config.load import Resolver
@@ -16,7 +16,7 @@ from amplint.report.report import Report
 from amplint.runtime.drive import Driver, Run, RuntimeUnavailableError
 from amplint.runtime.job import Detail, Job, Kept
 from amplint.runtime.ranks import disagreements, run_ranks
-from amplint.runtime.trace import Trace
+from amplint.runtime.trace import Ending, Trace
 
 RULES = frozenset({"select", "extend_select", "ignore", "per_file_ignores"})
 OPTIONS = RULES | {"output_format", "output_file", "color", "quiet", "exit_zero", "config", "isolated"}
@@ -57,6 +57,8 @@ def run(options: argparse.Namespace) -> int:
     write_all(report, outputs, settings)
     if not settings.quiet:
         _summarise(traces, report)
+    if any(trace.outcome.ending is Ending.INTERRUPTED for trace in traces):
+        return INTERRUPTED
     if report.findings:
         return CLEAN if settings.exit_zero else FOUND
     is_judged = all(trace.outcome.is_clean for trace in traces) and any(trace.steps for trace in traces)
@@ -79,7 +81,7 @@ def _traces(options: argparse.Namespace) -> list[Trace]:
     )
     try:
         display = StepsLine(options.steps, is_wanted=not options.quiet)
-        with Driver(options.time_limit, display.show) as driver:
+        with Driver(options.time_limit, display.show, keeps_interrupted=True) as driver:
             try:
                 runs = run_ranks(driver, job, options.nproc) if options.nproc > 1 else [driver.run(job)]
             finally:
@@ -89,7 +91,7 @@ def _traces(options: argparse.Namespace) -> list[Trace]:
     except RuntimeUnavailableError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:
-        say(INTERRUPTED)
+        say(ALL_ENDED)
         raise
     return [each.trace for each in runs]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from amplint.cli.main import CLEAN, FAILED, FOUND
 from amplint.cli.outputs import check_place
 from amplint.cli.parser import add_options, given_values
-from amplint.cli.program import INTERRUPTED, add_program_arguments, explain, program_of, say
+from amplint.cli.program import ALL_ENDED, add_program_arguments, explain, program_of, say
 from amplint.cli.run import RULES
 from amplint.cli.steps import StepsLine
 from amplint.cli.variants import Fixed, fixed_variants
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     except RuntimeUnavailableError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:
-        say(INTERRUPTED)
+        say(ALL_ENDED)
         raise
     for line in explain(result.after.outcome, result.after):
         say(line)

@@ -48,11 +48,15 @@ class Run:
 
 
 class Driver:
-    """Runs jobs one after the other in children of one warmed process, each in a fresh folder."""
+    """Runs jobs one after the other in children of one warmed process, each in a fresh folder.
 
-    def __init__(self, time_limit: float, on_step: Progress | None = None) -> None:
-        self.time_limit = time_limit
+    keeps_interrupted: an interrupt from the keyboard ends a run as the time limit does, with what it showed until then.
+    """
+
+    def __init__(self, time_limit: float, on_step: Progress | None = None, keeps_interrupted: bool = False) -> None:
+        self._time_limit = time_limit
         self._on_step = on_step
+        self._keeps_interrupted = keeps_interrupted
         self._root = tempfile.TemporaryDirectory(prefix="amplint-")
         self._process: subprocess.Popen[str] | None = None
         self._count = 0
@@ -94,7 +98,23 @@ class Driver:
         folder.mkdir()
         return str(folder)
 
-    def show(self, steps: int) -> None:
+    def watch(self, is_over: Callable[[], bool], trace: Path) -> Outcome | None:
+        """Wait until a run is over, which is_over asks for a moment; the outcome where the run is to be cut short."""
+        counter = StepCounter(trace)
+        started = time.monotonic()
+        try:
+            while not is_over():
+                self._show(counter.count())
+                if time.monotonic() - started > self._time_limit:
+                    return Outcome(Ending.TIMED_OUT, 1, f"ran past the time limit of {self._time_limit:g} s")
+        except KeyboardInterrupt:
+            if self._keeps_interrupted and self._received is None:
+                return Outcome(Ending.INTERRUPTED, 1, "was interrupted")
+            raise
+        self._show(counter.count())
+        return None
+
+    def _show(self, steps: int) -> None:
         """Tell whoever watches how far a run is."""
         if self._on_step is not None:
             self._on_step(steps)
@@ -105,19 +125,22 @@ class Driver:
         folder = Path(job.folder)
         job_file = write_job(job)
         process = self._warmed()
-        assert process.stdin is not None
-        assert process.stdout is not None
+        orders, reports = process.stdin, process.stdout
+        assert orders is not None
+        assert reports is not None
         started = time.monotonic()
-        process.stdin.write(f"{job_file}\n")
-        process.stdin.flush()
-        child = int(process.stdout.readline())
+        orders.write(f"{job_file}\n")
+        orders.flush()
+        child = int(reports.readline())
         try:
-            is_late = self._wait(process, child, folder, started)
-            status = int(process.stdout.readline())
+            cut = self.watch(lambda: bool(select.select([reports], [], [], 0.1)[0]), trace_path(folder))
+            if cut is not None:
+                interrupt([child], _GRACE)
+            status = int(reports.readline())
         finally:
             end_group(child)
         trace = read_trace(trace_path(folder))
-        trace.outcome = completed(trace.outcome, folder, 0, status, self.time_limit if is_late else None)
+        trace.outcome = completed(trace.outcome, folder, 0, status, cut)
         output = folder / OUTPUT_FILE
         text = output.read_text(errors="replace") if output.exists() else ""
         return Run(job, trace, text, time.monotonic() - started, trace_path(folder))
@@ -142,18 +165,6 @@ class Driver:
                     f'"{sys.executable}" -m pip install --upgrade "amplint[torch]"'
                 )
         return self._process
-
-    def _wait(self, process: "subprocess.Popen[str]", child: int, folder: Path, started: float) -> bool:
-        """Wait until the child's status can be read; says whether the time ran out first."""
-        counter = StepCounter(trace_path(folder))
-        assert process.stdout is not None
-        while not select.select([process.stdout], [], [], 0.1)[0]:
-            self.show(counter.count())
-            if time.monotonic() - started > self.time_limit:
-                interrupt([child], _GRACE)
-                return True
-        self.show(counter.count())
-        return False
 
 
 def write_job(job: Job) -> Path:
@@ -205,12 +216,11 @@ def end_group(leader: int) -> None:
         return
 
 
-def completed(outcome: Outcome, folder: Path, rank: int, status: int, time_limit: float | None) -> Outcome:
-    """The outcome as seen from outside, for a run that could not write its own."""
-    if time_limit is not None:
+def completed(outcome: Outcome, folder: Path, rank: int, status: int, cut: Outcome | None) -> Outcome:
+    """The outcome as seen from outside, for a run that was cut short or could not write its own."""
+    if cut is not None:
         stack = stack_path(folder, rank)
-        text = _own_frames(stack.read_text(errors="replace")) if stack.exists() else ""
-        return Outcome(Ending.TIMED_OUT, 1, f"ran past the time limit of {time_limit:g} s", text)
+        return replace(cut, traceback=_own_frames(stack.read_text(errors="replace")) if stack.exists() else "")
     if outcome.ending is Ending.VANISHED:
         by = f"killed by signal {-status}" if status < 0 else f"status {status}, without Python's own exit"
         return replace(outcome, status=status, error=by)

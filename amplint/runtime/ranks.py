@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from amplint.runtime.drive import Driver, Run, StepCounter, completed, end_group, environment, interrupt, write_job
+from amplint.runtime.drive import Driver, Run, completed, end_group, environment, interrupt, write_job
 from amplint.runtime.guest import trace_path
 from amplint.runtime.job import Job
 from amplint.runtime.nursery import OUTPUT_FILE, OVERLAY_FILE
@@ -34,10 +34,9 @@ def run_ranks(driver: Driver, job: Job, count: int) -> list[Run]:
             env=environment() | _variables(job),
             start_new_session=True,
         )
-        is_late = False
         try:
-            is_late = not _wait(process, driver, StepCounter(trace_path(folder)), started)
-            if is_late:
+            cut = driver.watch(lambda: _is_over(process), trace_path(folder))
+            if cut is not None:
                 interrupt(_processes(folder), _GRACE)
         finally:
             if len(_processes(folder)) < count:
@@ -50,7 +49,7 @@ def run_ranks(driver: Driver, job: Job, count: int) -> list[Run]:
     runs = []
     for rank in range(count):
         trace = read_trace(trace_path(folder, rank))
-        trace.outcome = completed(trace.outcome, folder, rank, status, driver.time_limit if is_late else None)
+        trace.outcome = completed(trace.outcome, folder, rank, status, cut)
         runs.append(Run(job, trace, text, seconds, trace_path(folder, rank)))
     return _explained(runs)
 
@@ -73,15 +72,11 @@ def _variables(job: Job) -> dict[str, str]:
     return own | ({VARIABLE: str(Path(job.folder) / OVERLAY_FILE)} if job.overlay else {})
 
 
-def _wait(process: "subprocess.Popen[bytes]", driver: Driver, counter: StepCounter, started: float) -> bool:
-    """Whether all processes ended in time."""
-    while process.poll() is None:
-        driver.show(counter.count())
-        if time.monotonic() - started > driver.time_limit:
-            return False
-        time.sleep(0.05)
-    driver.show(counter.count())
-    return True
+def _is_over(process: "subprocess.Popen[bytes]") -> bool:
+    """Whether all processes ended, or do within a moment."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=0.1)
+    return process.returncode is not None
 
 
 def _processes(folder: Path) -> list[int]:

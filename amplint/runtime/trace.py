@@ -104,6 +104,7 @@ class Ending(StrEnum):
     RAISED = "raised an exception"
     NEEDED_INPUT = "asked for input"
     TIMED_OUT = "ran past the time limit"
+    INTERRUPTED = "was interrupted from the keyboard"
     VANISHED = "ended without a word"
     NOT_STARTED = "could not be started"
 

@@ -35,28 +35,76 @@ def _until(condition, seconds: float = 60) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-def test_nothing_outlives_the_tool(tmp_path, number):
+@pytest.mark.parametrize(
+    ("command", "number", "word"),
+    [
+        ("run", signal.SIGINT, "The program was interrupted; it stood here"),
+        ("verify", signal.SIGINT, "amplint: Interrupted"),
+        ("run", signal.SIGTERM, ""),
+        ("run", signal.SIGKILL, ""),
+    ],
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_nothing_outlives_the_tool(tmp_path, command, number, word):
     script, note, own = tmp_path / "train.py", tmp_path / "own", tmp_path / "tmp"
     script.write_text(ENDLESS)
     own.mkdir()
-    tool = subprocess.Popen(
-        [sys.executable, "-m", "amplint", "run", str(script), str(note)],
-        env=os.environ | {"TMPDIR": str(own)},
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    tool = _started(command, str(script), str(note), folder=own)
     assert _until(lambda: note.exists() and note.read_text())
     worker = int(note.read_text())
     assert _is_alive(worker)
     tool.send_signal(number)
     _, said = tool.communicate(timeout=60)
     assert tool.returncode in ((130,) if number is signal.SIGINT else (-number, 128 + number))
-    assert ("amplint: Interrupted" in said) is (number is signal.SIGINT)
+    assert word in said if word else not said
     assert "Traceback" not in said
     assert _until(lambda: not _is_alive(worker))
     assert _until(lambda: not list(own.glob("amplint-*")))
+
+
+def _started(*words: str, folder: Path) -> "subprocess.Popen[str]":
+    """amplint with its temporary files in a folder; a shell starts what runs in the background deaf to interrupts."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "amplint", *words],
+        env=os.environ | {"TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+WRONG_FOR_EVER = """
+import sys, torch
+from pathlib import Path
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cpu")
+turn = 0
+while True:
+    optimizer.zero_grad()
+    scaler.scale(model(torch.ones(2, 4)).mean()).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+    scaler.update()
+    turn += 1
+    if turn == 5:
+        Path(sys.argv[1]).write_text("five")
+"""
+
+
+@pytest.mark.parametrize("flags", [[], ["--nproc", "2"]], ids=["one process", "two ranks"])
+def test_an_interrupt_of_a_run_leaves_what_was_seen(tmp_path, flags):
+    script, note = tmp_path / "train.py", tmp_path / "note"
+    script.write_text(WRONG_FOR_EVER)
+    tool = _started("run", *flags, str(script), str(note), folder=tmp_path)
+    assert _until(lambda: note.exists() and note.read_text())
+    tool.send_signal(signal.SIGINT)
+    found, said = tool.communicate(timeout=60)
+    assert tool.returncode == 130
+    assert "train.py:11:5  AMP201" in found
+    assert "The program was interrupted; it stood here" in said
+    assert "Traceback" not in said
 
 
 def _run(directory: Path, *words: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
