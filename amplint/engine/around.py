@@ -23,6 +23,7 @@ class ModulesOnDisk(Modules):
         self._place = place
         self._path = path
         self._found: dict[str, Facts | None] = {}
+        self._paths: dict[str, Path | None] = {}
 
     def __getitem__(self, name: str) -> Facts:
         facts = self.get(name)
@@ -33,13 +34,14 @@ class ModulesOnDisk(Modules):
     def get(self, name: str, default: Facts | None = None) -> Facts | None:  # type: ignore[override]  # of one type
         """The same; most names that are asked for are no module, and an exception for each of them costs time."""
         if name not in self._found:
-            self._found[name] = self._linker.find(name, self._place.roots, self._path)
+            path = self._locate(name)
+            self._found[name] = self._linker.facts_of(path) if path is not None else None
         facts = self._found[name]
         return default if facts is None else facts
 
     def making_loss(self, name: str) -> Facts | None:
         """The module of a name, also where it has no say in a training step but may make a loss."""
-        path = self._linker.locate(name, self._place.roots, self._path)
+        path = self._locate(name)
         return self.get(name) or (self._linker.making_loss(path) if path is not None else None)
 
     def __iter__(self) -> Iterator[str]:
@@ -50,16 +52,21 @@ class ModulesOnDisk(Modules):
 
     def outline(self, name: str) -> Outline | None:
         """What the text of the module says that an import of this name finds."""
-        path = self._linker.locate(name, self._place.roots, self._path)
+        path = self._locate(name)
         return self._linker.outline(path) if path is not None else None
 
     def holding(self, words: Iterable[str]) -> Iterator[Facts]:
         """Those that it imports whose text may hold one of some words."""
         words = tuple(words)
         for name in self._place.imported:
-            path = self._linker.locate(name, self._place.roots, self._path)
+            path = self._locate(name)
             if path is not None and self._linker.may_hold(path, words) and name in self:
                 yield self[name]
+
+    def _locate(self, name: str) -> Path | None:
+        if name not in self._paths:
+            self._paths[name] = self._linker.locate(name, self._place.roots, self._path)
+        return self._paths[name]
 
 
 class ImportersOnDisk(Importers):

@@ -5,10 +5,10 @@ import re
 from amplint.engine.digest import digest
 from amplint.model.data import Value
 
+# Behind the end of a line, which is found several times faster than the beginning of one.
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]*import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
-    r"|import[ \t]+(?P<modules>[\w., \t]+))",
-    re.MULTILINE,
+    r"\n[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]*import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
+    r"|import[ \t]+(?P<modules>[\w., \t]+))"
 )
 _NAME = re.compile(r"(?<!\w)([^\W\d]\w*)(?:[ \t]+as[ \t]+\w+)?")
 
@@ -23,7 +23,7 @@ class Imported(Value):
 def imports_in(program: str) -> list[Imported]:
     """Every module that import statements may name; a name imported from a package may be a module of it."""
     found: list[Imported] = []
-    for match in _IMPORT.finditer(program):
+    for match in _IMPORT.finditer("\n" + program):
         if match["modules"]:
             found += [Imported(0, item.split()[0]) for item in match["modules"].split(",") if item.split()]
             continue

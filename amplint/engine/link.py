@@ -64,11 +64,6 @@ class Linker:
             known = self._facts[path] = self._build(path, source)
         return known
 
-    def find(self, name: str, roots: tuple[Path, ...], user: Path) -> Facts | None:
-        """The facts of a module by its absolute name, for a file that imports it."""
-        path = self.locate(name, roots, user)
-        return self.facts_of(path) if path is not None else None
-
     def locate(self, name: str, roots: tuple[Path, ...], user: Path) -> Path | None:
         """Where a module is, by its absolute name, for a file that is going to be told of it."""
         path = self._shelf.folders.locate(name, roots)

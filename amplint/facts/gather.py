@@ -45,7 +45,7 @@ from amplint.facts.training.frameworks import Frameworks
 from amplint.facts.training.scaler_lifecycle import ScalerLifecycle
 from amplint.facts.training.schedulers import Schedulers
 from amplint.model.data import Value
-from amplint.model.tree import ClassDef, Expr, FunctionDef, Module
+from amplint.model.tree import Call, ClassDef, Expr, FunctionDef, Module
 
 
 class Context(Value):
@@ -67,7 +67,8 @@ class Facts:
 
     path is the file as findings name it; dotted_name is the module's own absolute name, `__main__` where it is not
     known; is_package marks an `__init__.py`, whose relative imports start one level lower. taken remembers which names
-    importers were found to take from here, classes what some expressions are instances of: always, and in a root.
+    importers were found to take from here, classes what some expressions are instances of: always, and in a root;
+    lookup_orders and callers what was found of its classes and functions.
     """
 
     def __init__(
@@ -84,6 +85,8 @@ class Facts:
         self.dotted_name, self.is_package = dotted_name, is_package
         self.taken: dict[str, bool] = {}
         self.classes: tuple[Classes, Classes] = ({}, {})
+        self.lookup_orders: dict[ClassDef, tuple[tuple[Facts, ClassDef], ...]] = {}
+        self.callers: dict[FunctionDef | ClassDef, tuple[tuple[Facts, Call], ...]] = {}
         self._attributes: dict[ClassDef, dict[str, list[Expr | None]]] = {}
         self._definitions: dict[str, tuple[Facts, FunctionDef | ClassDef] | None] = {}
 

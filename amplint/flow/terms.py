@@ -37,7 +37,7 @@ from amplint.model.tree import (
     Tuple,
     Unary,
 )
-from amplint.model.walks import children
+from amplint.model.walks import children, own_returns
 
 # ("name", id, frame or module) ("attr", term, name) ("item", term, term) ("const", type, value) ("call", term, args)
 # ("op", operator, terms) ("cmp", operator, left, right) ("not", term) ("and" | "or", terms) ("if", test, yes, no)
@@ -268,16 +268,9 @@ def sole_return(function: Owner) -> Expr | None:
     if isinstance(function, Lambda):
         return function.body
     last = function.body[-1]
-    if not isinstance(last, Return):
+    if not isinstance(last, Return) or not isinstance(function, FunctionDef):
         return None
-    returns = 0
-    stack: list[Node] = list(function.body)
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, (FunctionDef, Lambda, ClassDef)):
-            returns += isinstance(node, Return)
-            stack.extend(children(node))
-    return last.value if returns == 1 else None
+    return last.value if len(own_returns(function)) == 1 else None
 
 
 def place(expr: Expr, frame: int, terms: Terms) -> Term:

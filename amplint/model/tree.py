@@ -422,6 +422,8 @@ class FunctionDef(Node):
     decorators: tuple[Expr, ...]
     returns: Expr | None
     is_async: bool
+    # What `own_returns` said.
+    kept_returns: "tuple[Return, ...] | None" = kept()
 
 
 @node

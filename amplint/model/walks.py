@@ -17,6 +17,7 @@ from amplint.model.tree import (
     Name,
     Node,
     Nonlocal,
+    Return,
     Starred,
     Tuple,
     TypeAlias,
@@ -95,6 +96,13 @@ def own_nodes(function: Node) -> tuple[Node, ...]:
 
 
 _BODIES = frozenset({FunctionDef, ClassDef, Lambda})
+
+
+def own_returns(function: FunctionDef) -> tuple[Return, ...]:
+    """The `return`s of a function, in source order, without those of what it defines."""
+    if function.kept_returns is None:
+        function.kept_returns = tuple([node for node in own_nodes(function) if type(node) is Return])
+    return function.kept_returns
 
 
 def dotted(node: Node) -> str | None:

@@ -70,7 +70,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report backward passes of mean losses that are summed over a group."""
     undivided = [
         group
-        for group, trace in facts.accumulation.traced()
+        for group, trace in facts.accumulation.traced
         if trace.is_mean and not (_is_divided(group, trace) or trace.is_weighted or trace.is_summed or group.is_zeroed)
     ]
     for place, group in enumerate(undivided):

@@ -63,7 +63,7 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report losses that are divided by the same length twice."""
-    for group, trace in facts.accumulation.traced():
+    for group, trace in facts.accumulation.traced:
         period = spelled(group.period)
         pair = _two_divisions(facts, trace, period) if period and group.home is facts else None
         if pair is not None:

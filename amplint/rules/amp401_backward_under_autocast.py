@@ -64,7 +64,7 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     """Report backward passes in regions that go on to do nothing with the stepped weights."""
-    for enclosed in facts.enclosed.harmless():
+    for enclosed in facts.enclosed.harmless:
         tail = facts.enclosed.movable_tail(enclosed)
         by_entry = {event.entry: event for event in reversed(enclosed.backwards)}
         for event in reversed(by_entry.values()):

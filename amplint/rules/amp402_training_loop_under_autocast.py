@@ -78,7 +78,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             if event.via or event is not step:
                 notes.append(Note(event.call.span, f"{event.kind} here", path))
         yield RULE.finding(facts, step.entry, _STALE, notes=tuple(notes))
-    for enclosed in facts.enclosed.harmless():
+    for enclosed in facts.enclosed.harmless:
         if enclosed.backwards:
             continue
         for step in enclosed.steps:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-_DEFINITION = re.compile(rb"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)(?=[\s(:\[])", re.MULTILINE)
+# Behind the end of a line, which is found several times faster than the beginning of one.
+_DEFINITION = re.compile(rb"\n([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+(\w+)(?=[\s(:\[])")
 _STAR = re.compile(rb"\bimport[\s\\]*\*")
 
 
@@ -17,6 +18,7 @@ class Outline:
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
+        self._matches: dict[re.Pattern[bytes], bool] = {}
 
     def may_hold(self, words: Iterable[str]) -> bool:
         """Whether the text may hold one of some words. Names in other letters may be written in more than one way."""
@@ -24,7 +26,9 @@ class Outline:
 
     def matches(self, pattern: re.Pattern[bytes]) -> bool:
         """Whether the text has a place that fits a pattern."""
-        return pattern.search(self._raw) is not None
+        if pattern not in self._matches:
+            self._matches[pattern] = pattern.search(self._raw) is not None
+        return self._matches[pattern]
 
     @cached_property
     def has_star(self) -> bool:
@@ -36,7 +40,7 @@ class Outline:
         """Which names are functions, and which classes; and the functions that stand further in."""
         own: dict[str, bool] = {}
         inner: set[str] = set()
-        for indent, kind, name in _DEFINITION.findall(self._raw):
+        for indent, kind, name in _DEFINITION.findall(b"\n" + self._raw):
             if not indent:
                 own[name.decode()] = kind == b"def"
             elif kind == b"def":

@@ -95,13 +95,15 @@ class Accumulation:
         """The groups that Accelerate keeps."""
         return AccelerateGroups(self._facts)
 
-    def traced(self) -> Iterator[tuple[Group, LossTrace]]:
+    @cached_property
+    def traced(self) -> tuple[tuple[Group, LossTrace], ...]:
         """Each group once, with how its loss came about."""
-        seen: set[int] = set()
+        once: dict[int, Group] = {}
         for group in self.groups:
-            if id(group.at.node) not in seen:
-                seen.add(id(group.at.node))
-                yield group, LossTrace(reading=group.reading, loss=group.loss, frame=group.at.frame)
+            once.setdefault(id(group.at.node), group)
+        return tuple(
+            (group, LossTrace(reading=group.reading, loss=group.loss, frame=group.at.frame)) for group in once.values()
+        )
 
 
 def is_beyond(reading: Reading) -> bool:

@@ -20,12 +20,15 @@ _MOST_HANDS = 4
 
 def handed_on(facts: "Facts") -> Iterator[Use]:
     """The calls of a module whose callee is an API that came through other modules of the project."""
+    behind: dict[str, Api | None] = {}
     for call in facts.index.calls:
         root = root_of(call.func)
         canonical = facts.names.canonical(call.func) if root is not None else None
         if root is None or canonical is None or torch_api.api(canonical) is not None:
             continue
-        api = _api_behind(canonical, facts)
+        if canonical not in behind:
+            behind[canonical] = _api_behind(canonical, facts)
+        api = behind[canonical]
         if api is not None:
             yield Use(call.func, root, api, Role.CALL, (), call)
 

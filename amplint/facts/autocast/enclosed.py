@@ -72,8 +72,12 @@ class EnclosedTraining:
         """The outermost regions in which a forward follows an optimizer step."""
         yield from self._outermost_stale
 
-    def harmless(self) -> Iterator[Enclosed]:
+    @cached_property
+    def harmless(self) -> tuple[Enclosed, ...]:
         """For each region that is not stale, the backward passes and steps that no inner region holds."""
+        return tuple(self._harmless())
+
+    def _harmless(self) -> Iterator[Enclosed]:
         covered = {event.call for enclosed in self._outermost_stale for event in (*enclosed.backwards, *enclosed.steps)}
         seen: set[Call] = set(covered)
         for region in reversed(self._facts.regions.all):

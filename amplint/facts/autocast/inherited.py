@@ -22,7 +22,7 @@ _PINNED = {
     "cuda": frozenset({"torch.float16", "torch.half"}),
     "cpu": frozenset({"torch.bfloat16"}),
 }
-_SETTERS = frozenset({"torch.set_autocast_cache_enabled"})
+_SETTER = "set_autocast_cache_enabled"
 # The beginning of a region up to some part of its arguments.
 _INSIDE = rb"autocast\((?:[^()]|\([^()]*\)){0,500}?"
 # Where a text makes a region whose arguments it does not spell there, or calls it by another name.
@@ -57,7 +57,7 @@ def _disturbances(facts: "Facts", device: str) -> Iterator[str]:
     uses = facts.uses.all
     if any(use.api.name.startswith("torch.set_autocast_") and use.api.name.endswith("_dtype") for use in uses):
         yield "dtype"
-    if any(facts.names.canonical(call.func) in _SETTERS for call in facts.index.calls):
+    if any(facts.names.canonical(call.func) == f"torch.{_SETTER}" for call in facts.targets.named(_SETTER)):
         yield "cache_enabled"
     for use in uses:
         if use.api.kind == "autocast":

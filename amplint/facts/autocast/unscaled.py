@@ -4,6 +4,7 @@ Refuses to judge where a framework, or anything that is called a scaler, may tak
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -126,13 +127,15 @@ class UnscaledTraining:
     def _helping(self) -> dict[Node, str]:
         """What is named here that may scale losses, by its words; not a scaler that is made and serves nothing."""
         each = self._facts.index.each
-        words = chain(
+        words: defaultdict[str, list[Node]] = defaultdict(list)
+        for node, word in chain(
             ((node, node.id) for node in each(Name)),
             ((node, node.attr) for node in each(Attribute)),
             ((node, node.name) for node in each(Parameter)),
             ((node, node.name or "") for node in each(Argument)),
-        )
-        helping = {node: word for node, word in words if _HELP.search(word)}
+        ):
+            words[word].append(node)
+        helping = {node: word for word, nodes in words.items() if _HELP.search(word) for node in nodes}
         return {} if helping and idle_words(self._facts).issuperset(helping) else helping
 
     def _is_default_dtype(self, autocast: Autocast) -> bool:

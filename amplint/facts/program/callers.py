@@ -1,6 +1,7 @@
 """Who calls a function or makes an instance of a class, and with what; only calls by name are known."""
 
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.classes import seen_class
@@ -24,22 +25,23 @@ def aliases(facts: "Facts") -> dict[str, set[str]]:
     return found
 
 
-def calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "Iterator[tuple[Facts, Call]]":
-    """The calls of a function or class of this module, in it and in the modules that import it."""
+def calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "tuple[tuple[Facts, Call], ...]":
+    """The calls of a function or class of this module, in it and in the modules that import it; of many the first."""
+    if target not in facts.callers:
+        facts.callers[target] = tuple(islice(_calls_of(facts, target), MOST_CALLERS))
+    return facts.callers[target]
+
+
+def _calls_of(facts: "Facts", target: FunctionDef | ClassDef) -> "Iterator[tuple[Facts, Call]]":
     names = dict.fromkeys((target.name,))
     for home in (facts, *facts.context.importers.naming(names)):
         names.update(dict.fromkeys(sorted(home.aliases.get(target.name, ()))))
-    count = 0
     for caller in all_importers(facts, names):
         for call in dict.fromkeys(call for name in names for call in caller.targets.named(name)):
             canonical = caller.names.canonical(call.func)
             found = caller.definition(canonical) if canonical is not None else None
-            if found is None or found[1] is not target:
-                continue
-            count += 1
-            if count > MOST_CALLERS:
-                return
-            yield caller, call
+            if found is not None and found[1] is target:
+                yield caller, call
 
 
 def constructions(facts: "Facts", klass: ClassDef, depth: int = DEEPEST_CLASS) -> "Iterator[tuple[Facts, Call]]":

@@ -43,6 +43,12 @@ def class_made(facts: "Facts", value: Node | None) -> "tuple[Facts, ClassDef] | 
 
 def lookup_order(facts: "Facts", klass: ClassDef) -> tuple["tuple[Facts, ClassDef]", ...]:
     """The class and the bases of it that are seen, depth first from left to right."""
+    if klass not in facts.lookup_orders:
+        facts.lookup_orders[klass] = _lookup_order(facts, klass)
+    return facts.lookup_orders[klass]
+
+
+def _lookup_order(facts: "Facts", klass: ClassDef) -> tuple["tuple[Facts, ClassDef]", ...]:
     found: list[tuple[Facts, ClassDef]] = []
     pending = [(facts, klass)]
     while pending and len(found) < MOST_BASES:

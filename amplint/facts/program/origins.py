@@ -26,15 +26,13 @@ from amplint.model.tree import (
     Expr,
     FunctionDef,
     IfExp,
-    Lambda,
     Name,
     NamedExpr,
     Node,
     Parameter,
-    Return,
     Subscript,
 )
-from amplint.model.walks import children, element
+from amplint.model.walks import element, own_returns
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -238,15 +236,8 @@ def klass_of(facts: "Facts", expr: Expr, where: Activation) -> "tuple[Facts, Cla
 
 
 def returns(function: FunctionDef) -> Iterator[Expr]:
-    """The expressions that a function returns."""
-    stack: list[Node] = list(function.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, FunctionDef | ClassDef | Lambda):
-            continue
-        if isinstance(node, Return) and node.value is not None:
-            yield node.value
-        stack.extend(children(node))
+    """The expressions that a function returns, the last one first."""
+    return (each.value for each in reversed(own_returns(function)) if each.value is not None)
 
 
 def _around(scope: Node, where: Activation) -> Activation:

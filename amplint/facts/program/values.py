@@ -29,10 +29,9 @@ from amplint.model.tree import (
     NamedExpr,
     Node,
     Parameter,
-    Return,
     Tuple,
 )
-from amplint.model.walks import dotted, element, own_nodes, walk
+from amplint.model.walks import dotted, element, own_returns, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -128,7 +127,7 @@ class Values:
         decorators = [facts.names.canonical(each) for each in function.decorators]
         if any(each not in ("builtins.staticmethod", "builtins.classmethod") for each in decorators):
             return None
-        values = [r.value for r in own_nodes(function) if isinstance(r, Return) and r.value is not None]
+        values = [each.value for each in own_returns(function) if each.value is not None]
         if part is None:
             has_tuple = any(isinstance(value, Tuple) for value in values)
             return None if has_tuple or not values else [(facts, value) for value in values]

@@ -14,6 +14,8 @@ from amplint.flow.writes import TAKING_IN, writes
 from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, Name, Node, Return, Subscript
 from amplint.model.walks import children, last_name
 
+_PLACES = frozenset({Name, Attribute, Subscript})
+
 
 class Carriers(Struct):
     """scales: the identities of the calls that scale a loss.
@@ -26,6 +28,7 @@ class Carriers(Struct):
     places: set[Term] = field(default_factory=set)
     calls: set[tuple[int, int]] = field(default_factory=set)
     collected: set[Term] = field(default_factory=set)
+    _parts: dict[tuple[int, int], tuple[frozenset[tuple[int, int]], frozenset[Term]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         steps = [step for _, _, step in self.scene.graph.steps()] if self.scales else []
@@ -52,7 +55,7 @@ class Carriers(Struct):
 
     def is_collected(self, expr: Node, frame: int) -> bool:
         """Whether a value comes out of a collection that is filled with scaled losses, if not on every path."""
-        return bool(self.collected) and any(place in self.collected for place in self._places_in(expr, frame))
+        return bool(self.collected) and not self.collected.isdisjoint(self._parts_of(expr, frame)[1])
 
     def _passed(self, step: Step) -> tuple[Passing, ...]:
         return self.scene.frames[step.opened].passed
@@ -101,16 +104,19 @@ class Carriers(Struct):
             self.collected |= places
 
     def _mentions(self, expr: Node, frame: int) -> bool:
-        is_call = any(
-            isinstance(node, Call) and (id(node) in self.scales or (id(node), frame) in self.calls)
-            for node in _handed_on(expr)
-        )
-        return is_call or any(place in self.places for place in self._places_in(expr, frame))
+        calls, places = self._parts_of(expr, frame)
+        is_scaled = not self.scales.isdisjoint([call for call, _ in calls])
+        return is_scaled or not (self.calls.isdisjoint(calls) and self.places.isdisjoint(places))
 
-    def _places_in(self, expr: Node, frame: int) -> Iterator[Term]:
-        for node in _handed_on(expr):
-            if isinstance(node, Name | Attribute | Subscript):
-                yield self.scene.terms.of(node, frame)
+    def _parts_of(self, expr: Node, frame: int) -> tuple[frozenset[tuple[int, int]], frozenset[Term]]:
+        """The calls and the places in an expression, which is asked about again whenever another place is known."""
+        key = id(expr), frame
+        if key not in self._parts:
+            nodes = tuple(_handed_on(expr))
+            calls = frozenset([(id(node), frame) for node in nodes if type(node) is Call])
+            terms = [self.scene.terms.of(node, frame) for node in nodes if type(node) in _PLACES]
+            self._parts[key] = calls, frozenset(terms)
+        return self._parts[key]
 
 
 def _handed_on(expr: Node) -> Iterator[Node]:

@@ -55,6 +55,7 @@ class Guards(Struct):
     scene: Scene
     _guards: dict[Step, tuple[Guard, ...]] = field(default_factory=dict)
     _boundaries: dict[Step, tuple[tuple[Guard, Boundary], ...]] = field(default_factory=dict)
+    _asked: dict[Guard, Boundary | None] = field(default_factory=dict)
 
     def of(self, step: Step) -> tuple[Guard, ...]:
         """The guards of a step, those of its own function first, then those of the calls that lead to it."""
@@ -89,9 +90,11 @@ class Guards(Struct):
 
     def boundary(self, guard: Guard) -> Boundary | None:
         """What a guard asks about groups of turns."""
-        test, frame = self.asked(guard)
-        function = self.scene.frames[frame].function
-        return boundary(test, function, lambda expr: self.value(expr, frame))
+        if guard not in self._asked:
+            test, frame = self.asked(guard)
+            function = self.scene.frames[frame].function
+            self._asked[guard] = boundary(test, function, lambda expr: self.value(expr, frame))
+        return self._asked[guard]
 
     def asked(self, guard: Guard) -> tuple[Expr, int]:
         """A guard's test, or the expression that the flag it asks was passed as, and the frame that says it."""

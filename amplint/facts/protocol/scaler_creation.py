@@ -73,6 +73,8 @@ class ScalerCreations:
     def _creations(self) -> Iterator[Creation]:
         for call in self._facts.index.calls:
             makes_scaler = self._facts.names.may_mean(call.func, is_scaler)
+            if not makes_scaler and self._facts.names.canonical(call.func) is None:
+                continue
             loops = self._facts.index.loops(call)
             if not (makes_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
                 continue

@@ -36,7 +36,8 @@ def idle_words(facts: "Facts") -> frozenset[Node]:
     made = frozenset(scalers_made(facts))
     found: set[Node] = set()
     for function in facts.index.functions:
-        found.update(p for p in function.parameters if _is_idle_parameter(facts, function, p, _DEPTH))
+        named = _names_in(function) if function.parameters else {}
+        found.update(p for p in function.parameters if _is_idle_parameter(facts, named, p, _DEPTH))
     holders = {facts.training.handle(target): target for target in _targets(facts, made)}
     for handle, mentions in _mentions(facts, holders).items():
         holder = holders[handle]
@@ -111,14 +112,24 @@ def _ignores(facts: "Facts", call: Call, given: Node, depth: int) -> bool:
         return False
     home, function = callee
     taking = [p for p in function.parameters if facts.targets.argument(call, callee, p) is given]
-    return bool(taking) and all(_is_idle_parameter(home, function, each, depth) for each in taking)
+    named = _names_in(function) if taking else {}
+    return bool(taking) and all(_is_idle_parameter(home, named, each, depth) for each in taking)
 
 
-def _is_idle_parameter(facts: "Facts", function: FunctionDef, parameter: Parameter, depth: int) -> bool:
-    """Whether a parameter is one by name alone: no `**`, and no mention of it that uses it."""
+def _names_in(function: FunctionDef) -> dict[str, list[Name]]:
+    """The mentions of each name anywhere in a function."""
+    found: dict[str, list[Name]] = {}
+    for node in walk(function):
+        if isinstance(node, Name):
+            found.setdefault(node.id, []).append(node)
+    return found
+
+
+def _is_idle_parameter(facts: "Facts", named: dict[str, list[Name]], parameter: Parameter, depth: int) -> bool:
+    """Whether a parameter is one by name alone: no `**`, and no mention of it in its function that uses it."""
     if parameter.kind in ("*", "**"):
         return False
-    inside = (node for node in walk(function) if isinstance(node, Name) and node.id == parameter.name)
+    inside = named.get(parameter.name, ())
     return all(_is_idle(facts, node, depth) and not facts.index.is_target(node) for node in inside)
 
 
