@@ -200,8 +200,18 @@ class Session:
         folders = {folder for path in found for folder in (path.parent, path.parent.parent)}
         for folder in sorted(folder for folder in folders if folder.is_relative_to(root)):
             names = sorted(name for name in self._shelf.folders.entries(folder) if name.endswith(".py"))
-            found.update((path, None) for path in (folder / name for name in names) if path in found or _may_call(path))
+            paths = (folder / name for name in names)
+            found.update((path, None) for path in paths if path in found or self._may_call(path))
         return found
+
+    def _may_call(self, path: Path) -> bool:
+        """Whether a file that names nothing of AMP, or is none of the run, may run what does."""
+        try:
+            raw = read_bytes(path)
+            is_known = str(path) in self._project.named
+            return path.name == "__init__.py" or may_matter(raw) or (not is_known and may_concern(raw))
+        except SourceError:
+            return False
 
     def _concerned_in(self, root: Path) -> Iterable[Path]:
         """The files below a folder that may concern AMP: those of the run, and others where it did not walk there."""
@@ -224,14 +234,6 @@ def _sources(unsaved: Mapping[Path, bytes], around: Surroundings) -> Iterator[tu
 def _may_concern(path: Path) -> bool:
     try:
         return may_concern(read_bytes(path))
-    except SourceError:
-        return False
-
-
-def _may_call(path: Path) -> bool:
-    try:
-        raw = read_bytes(path)
-        return path.name == "__init__.py" or may_concern(raw) or may_matter(raw)
     except SourceError:
         return False
 

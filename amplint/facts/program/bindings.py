@@ -28,5 +28,8 @@ class Meaning(Value):
     is_complete: bool = False
 
 
+# What most expressions mean: values, whose names lead nowhere.
+UNKNOWN = Meaning()
+
 # What one search for a meaning has found so far, by binding; None while a binding is being followed.
 Search = dict[Binding, Meaning | None]

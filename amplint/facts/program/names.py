@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable, Iterable
 
-from amplint.facts.program.bindings import Binding, Meaning, Search
+from amplint.facts.program.bindings import UNKNOWN, Binding, Meaning, Search
 from amplint.facts.program.index import Index
 from amplint.facts.program.scopes import Scopes
 from amplint.flow.terms import sole_return
@@ -31,15 +31,10 @@ class Names(Scopes):
         super().__init__(module, index, dotted_name, is_package)
         self._exports = exports
         self._meanings: dict[Node, Meaning] = {}
-        self._canonical: dict[Node, str | None] = {}
 
     def canonical(self, expr: Node) -> str | None:
         """The one dotted name that an expression stands for, or None where it is unknown or depends on a branch."""
-        if expr not in self._canonical:
-            meaning = self.meaning(expr)
-            is_one = meaning.is_complete and len(meaning.names) == 1
-            self._canonical[expr] = next(iter(meaning.names)) if is_one else None
-        return self._canonical[expr]
+        return _sole(self._meanings.get(expr) or self.meaning(expr))
 
     def meaning(self, expr: Node) -> Meaning:
         """All dotted names that an expression may stand for."""
@@ -56,12 +51,13 @@ class Names(Scopes):
         found = self.bindings(self.module).get(name)
         if found is None:
             return f"{self.star_modules[0]}.{name}" if len(self.star_modules) == 1 else None
-        meaning = self._joined(found, {} if search is None else search)
-        return next(iter(meaning.names)) if meaning.is_complete and len(meaning.names) == 1 else None
+        return _sole(self._joined(found, {} if search is None else search))
 
     def _meaning(self, expr: Node, search: Search) -> Meaning:
         if isinstance(expr, Attribute):
             inner = self._meaning(expr.value, search)
+            if not inner.names:
+                return inner
             return Meaning(frozenset(f"{name}.{expr.attr}" for name in inner.names), inner.is_complete)
         if isinstance(expr, IfExp):
             body, orelse = self._meaning(expr.body, search), self._meaning(expr.orelse, search)
@@ -69,7 +65,7 @@ class Names(Scopes):
         if isinstance(expr, Call):
             return self._given_by(expr, search)
         if not isinstance(expr, Name):
-            return Meaning()
+            return UNKNOWN
         found = self.lookup(expr.id, expr)
         if found:
             return self._joined(found, search)
@@ -78,20 +74,20 @@ class Names(Scopes):
             return Meaning(frozenset({"torch"}), True)
         if self.star_modules and expr.id not in _BUILTINS:
             return self._starred(expr.id, search)
-        return Meaning(frozenset({f"builtins.{expr.id}"}), True) if expr.id in _BUILTINS else Meaning()
+        return Meaning(frozenset({f"builtins.{expr.id}"}), True) if expr.id in _BUILTINS else UNKNOWN
 
     def _given_by(self, call: Call, search: Search) -> Meaning:
         """What a call gives that imports something late: `import_module("torch")`, a function of no arguments here."""
         first = call.args[0].value if len(call.args) == 1 else None
         if isinstance(first, Constant):
             is_module = isinstance(first.value, str) and self._meaning(call.func, search).names == _LATE
-            return Meaning(frozenset({str(first.value)}), True) if is_module else Meaning()
+            return Meaning(frozenset({str(first.value)}), True) if is_module else UNKNOWN
         found = self.lookup(call.func.id, call.func) if isinstance(call.func, Name) and not call.args else ()
         function = found[0].node if len(found) == 1 else None
         if not isinstance(function, FunctionDef) or function.parameters or function.is_async or function.decorators:
-            return Meaning()
+            return UNKNOWN
         returned = sole_return(function)
-        return self._followed(found[0], returned, search) if isinstance(returned, Name) else Meaning()
+        return self._followed(found[0], returned, search) if isinstance(returned, Name) else UNKNOWN
 
     def _starred(self, name: str, search: Search) -> Meaning:
         """What a name means that no binding but a star import can give; the last module that gives it wins."""
@@ -120,11 +116,16 @@ class Names(Scopes):
                 is_complete = is_complete and meaning.is_complete
             else:
                 is_complete = False
-        return Meaning(names, is_complete)
+        return Meaning(names, is_complete) if names or is_complete else UNKNOWN
 
     def _followed(self, binding: Binding, value: Expr, search: Search) -> Meaning:
         """What a value means by which a name gets its own: once in a search, and nothing where it leads to itself."""
         if binding not in search:
             search[binding] = None
             search[binding] = self._meaning(value, search)
-        return search[binding] or Meaning()
+        return search[binding] or UNKNOWN
+
+
+def _sole(meaning: Meaning) -> str | None:
+    """The one name of a meaning."""
+    return next(iter(meaning.names)) if meaning.is_complete and len(meaning.names) == 1 else None

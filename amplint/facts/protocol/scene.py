@@ -56,6 +56,8 @@ class Scene:
         self.facts = facts
         self.callees = Callees(facts, klass, is_wanted)
         self.graph = expand(build(root, is_entered), self.callees, is_entered=is_entered)
+        # The activations of functions in the graph.
+        self.frames: tuple[Frame, ...] = self.graph.frames
         self.terms = Terms(self.graph, self._properties())
         self.outside = Outside(facts, self.terms)
         self._handed = Handed()
@@ -85,11 +87,6 @@ class Scene:
             return None
         is_method = isinstance(self.facts.index.parents.get(root), ClassDef)
         return ("name", root.parameters[0].name, 0) if is_method else None
-
-    @property
-    def frames(self) -> tuple[Frame, ...]:
-        """The activations of functions in the graph."""
-        return self.graph.frames
 
     @cached_property
     def calls(self) -> tuple[tuple[Step, Call], ...]:
