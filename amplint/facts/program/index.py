@@ -14,6 +14,7 @@ from amplint.model.tree import (
     Call,
     ClassDef,
     Comprehension,
+    Constant,
     Delete,
     ExceptHandler,
     For,
@@ -25,6 +26,7 @@ from amplint.model.tree import (
     Match,
     MatchCase,
     Module,
+    Name,
     NamedExpr,
     Node,
     Stmt,
@@ -42,6 +44,8 @@ Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
 _STATEMENTS: tuple[type[Node], ...] = Stmt.__args__
 _DEFINITIONS = frozenset({FunctionDef, ClassDef})
 _SCOPES = frozenset({FunctionDef, ClassDef, Lambda, Comprehension})
+# Half of all nodes, with nothing below them.
+_LEAVES = frozenset({Name, Constant})
 _BLOCK_HOLDERS = (If, For, While, With, Try, ExceptHandler, MatchCase, FunctionDef, ClassDef)
 
 # Statements of a block, above which it pays to look for one where it must be.
@@ -71,9 +75,12 @@ class Index:
         while stack:  # once for every node of a tree, so nothing is asked twice and no class is built here
             node = stack.pop()
             nodes.append(node)
-            below = children(node)
             kind = type(node)
             by_kind[kind].append(node)
+            if kind in _LEAVES:
+                node.kept_children = ()
+                continue
+            below = children(node)
             scope = scopes[node]
             if kind in _SCOPES:
                 if kind in _DEFINITIONS:
