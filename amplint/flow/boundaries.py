@@ -145,9 +145,10 @@ def _compared(left: Expr, op: str, right: Expr, scope: Node | None) -> Boundary 
         return Boundary(BoundaryKind.LAST, op in ("==", ">="))
     if isinstance(left, Binary) and left.op == "-" and scope is not None and _is_remembered(left, scope):
         return Boundary(BoundaryKind.COUNTER, op in ("==", ">="), left, right, is_distance=True)
-    name = dotted(left)
+    counter, shift = _unshifted(left)
+    name = dotted(counter) if shift in (0, 1) else None
     if name is not None and scope is not None and _is_counted(name, scope):
-        return Boundary(BoundaryKind.COUNTER, op in ("==", ">="), left, right)
+        return Boundary(BoundaryKind.COUNTER, op in ("==", ">="), counter, right)
     return None
 
 

@@ -17,7 +17,8 @@ on the data, so such a run can die after days.
 ## Where it reports
 
 At the argument's call, at the `raise` or the `assert`, or at the call that switches anomaly detection on. A switch that
-depends on a flag is left alone: that is how one debugs; and so is a function that catches the exception and goes on.
+depends on a flag is left alone: that is how one debugs; so is a module in which no scaler steps, and a function that
+catches the exception and goes on.
 
 ## Example
 
@@ -45,7 +46,9 @@ from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
 from amplint.facts.protocol.raised_norms import raised_norms
+from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.scaler_steps import raising_clips
+from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, DeleteArgument, Fix, FixKind
 from amplint.model.finding import Finding, Note, Severity
 from amplint.model.tree import Call, Constant, ExprStmt, FunctionDef, If, Module, With
@@ -76,11 +79,16 @@ def check(facts: Facts) -> Iterator[Finding]:
         notes = (Note(raised.unscale.span, "unscaled here; infs are recorded for the step"),)
         message = "this raises on an overflow, which the scaler would have skipped"
         yield RULE.finding(raised.home, raised.place, message, notes=notes)
-    if any(reading.scene.homes[0] is facts and reading.roles.scalers for reading in facts.protocol):
+    if any(reading.scene.homes[0] is facts and _trains(reading) for reading in facts.protocol):
         for call in facts.index.calls:
             if facts.names.canonical(call.func) in ANOMALY and _is_always_on(facts, call):
                 message = "anomaly detection raises on an overflow, which the scaler would have skipped"
                 yield RULE.finding(facts, call, message)
+
+
+def _trains(reading: Reading) -> bool:
+    """Whether a scaler steps; a program that only looks for a NaN has no step that could be skipped."""
+    return bool(reading.roles.scalers) and any(True for _ in reading.steps_of(EventKind.STEP))
 
 
 def _is_always_on(facts: Facts, call: Call) -> bool:

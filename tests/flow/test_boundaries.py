@@ -69,7 +69,7 @@ def test_the_last_turn_may_be_a_boundary_too(test):
     assert (found.kind, found.is_true, found.has_last) == (BoundaryKind.MODULO, True, True)
 
 
-@pytest.mark.parametrize("test", ["c == n", "c >= n", "not c < n"])
+@pytest.mark.parametrize("test", ["c == n", "c >= n", "not c < n", "c + 1 >= n", "1 + c == n"])
 @pytest.mark.parametrize("before", ["c += 1", "c = c + 1", "c = 1 + c"])
 def test_a_counter_that_is_set_back(test, before):
     found = asked(test, before)

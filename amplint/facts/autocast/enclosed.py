@@ -11,7 +11,7 @@ from amplint.facts.autocast.regions import Autocast, Region, is_switched_off
 from amplint.facts.program.branches import are_exclusive, sides
 from amplint.facts.program.reach import Reached
 from amplint.facts.program.spelling import spelled
-from amplint.facts.training.events import Event, EventKind, trained_models
+from amplint.facts.training.events import Event, EventKind, Handle, trained_models
 from amplint.facts.training.schedulers import is_over_optimizers
 from amplint.knowledge import training_names as known
 from amplint.model.data import Entity
@@ -24,7 +24,6 @@ from amplint.model.tree import (
     Expr,
     For,
     FunctionDef,
-    Name,
     Node,
     Return,
     Stmt,
@@ -165,7 +164,7 @@ class EnclosedTraining:
             for later in events[place + 1 :]:
                 if later.kind is not EventKind.BACKWARD or not _follows(later, event):
                     continue
-                if event.via or later.via or self._is_used_between(event, later):
+                if _is_read_again(event, later):
                     return event
         return None
 
@@ -179,20 +178,16 @@ class EnclosedTraining:
             if not isinstance(call.func, Attribute) or call.func.attr not in _BOOKKEEPING
         )
 
-    def _is_used_between(self, step: Event, later: Event) -> bool:
+    def is_used_between(self, step: Event, later: Event) -> bool:
         """Whether a model that a step may have changed is named between the step and a later backward pass.
 
         Where nobody knows what the optimizer trains, it may be whatever was called before the step, or what a function
         in sight calls. Nothing called between the two is no forward.
         """
         training = self._facts.training
-        optimizer = _stepped(step)
-        changed: set[object] = set()
-        for made in training.made_by(optimizer, known.is_optimizer):
-            models = list(trained_models(self._facts, made.call)) if made.facts is self._facts else []
-            changed |= {training.handle(model) for model in models} if models else {None}
-        if not changed or None in changed:
-            function = self._facts.index.function(step.call)
+        changed = self._changed(step)
+        function = self._facts.index.function(step.call)
+        if None in changed:
             called = [(call, name) for call, name in self._models if self._facts.index.function(call) is function]
             before = {name for call, name in called if call.span < step.call.span}
             if any(
@@ -202,16 +197,35 @@ class EnclosedTraining:
                 return True
             between = {name for call, name in called if _is_between(call, step, later)}
             return bool(between) and (not before or not before.isdisjoint(between))
-        return any(
-            training.handle(node) in changed
-            for node in self._facts.index.nodes
-            if isinstance(node, Name | Attribute) and step.call.span < node.span < later.call.span
-        )
+        named = [node for node in self._facts.index.nodes if training.handle(node) in changed]
+        # A function that is called may know what it steps by another name than the one the optimizer was made of.
+        if step.via and not any(self._facts.index.function(node) is function for node in named):
+            return True
+        return any(_is_between(node, step, later) and not are_exclusive(self._facts, step.call, node) for node in named)
+
+    def _changed(self, step: Event) -> set[Handle | None]:
+        """The models that a step may have changed; None among them is one that nobody knows."""
+        training = self._facts.training
+        changed: set[Handle | None] = set()
+        for made in training.made_by(_stepped(step), known.is_optimizer):
+            models = list(trained_models(self._facts, made.call)) if made.facts is self._facts else []
+            changed |= {training.handle(model) for model in models} if models else {None}
+        return changed or {None}
 
 
-def _is_between(call: Call, step: Event, later: Event) -> bool:
-    """Whether a call runs behind a step and before, or as part of, a later backward pass."""
-    return step.call.span < call.span and (call.span < later.call.span or later.call.span.contains(call.span))
+def _is_read_again(step: Event, later: Event) -> bool:
+    """Whether a forward between a step and a later backward pass may use what was stepped.
+
+    Told of one function alone, the region's own or one that it calls; between two anything may be called.
+    """
+    if step.via != later.via or step.facts is not later.facts:
+        return True
+    return step.facts.enclosed.is_used_between(step, later)
+
+
+def _is_between(node: Node, step: Event, later: Event) -> bool:
+    """Whether a node runs behind a step and before, or as part of, a later backward pass."""
+    return step.call.span < node.span and (node.span < later.call.span or later.call.span.contains(node.span))
 
 
 def _stepped(step: Event) -> Expr:

@@ -9,6 +9,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from amplint.facts.protocol.carriers import Carriers, takes_in
+from amplint.facts.protocol.chosen_turns import choosing_loops
 from amplint.facts.protocol.events import Events
 from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.losses import Losses
@@ -80,7 +81,8 @@ class Reader(Client[Standing]):
         self._loops = OptimizerLoops(scene, self._elements)
         self._automaton = Automaton()
         self._switched_off: dict[int, Happening] = {}
-        self._ways = Ways(roles, self._loops, events.sharing.updating, self._automaton)
+        choosing = choosing_loops(scene, events) if self._elements else {}
+        self._ways = Ways(roles, self._loops, events.sharing.updating, choosing, self._automaton)
 
     @cached_property
     def begin(self) -> Standing:

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from amplint.facts.program.classes import base_names, method, seen_class
 from amplint.facts.program.origins import Origin, Origins
 from amplint.facts.protocol.places import is_known_place, is_of_many, owner_of
+from amplint.facts.protocol.scaler_arms import chosen_switch
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import StepKind
 from amplint.flow.terms import OPAQUE, Term
@@ -110,7 +111,8 @@ class Roles(Struct):
         if all(switch == ("const", "bool", False) for switch in switches):
             return None
         calls = frozenset(id(origin.expr) for origin in made) if len(made) == len(found) else None
-        return ScalerRole(place, _agreed(switches), calls)
+        chosen = chosen_switch(self.scene, made, switches, frame, owner_of(place))
+        return ScalerRole(place, chosen or _agreed(switches), calls)
 
     def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]", origins: list[Origin]) -> bool:
         """`unscale_` is a scaler's alone; `scale` is, where its result runs backward or the round goes on.

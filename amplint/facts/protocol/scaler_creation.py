@@ -80,7 +80,7 @@ class ScalerCreations:
                 continue
             if loops:
                 if not _makes_optimizer(self._facts, loops[0]) and not _trains_epochs(loops[0]):
-                    yield Creation(call, loops[0], not _has_inner_loop(loops[0]))
+                    yield Creation(call, loops[0], _is_over_batches(loops[0]))
                 continue
             yield from self._through_callers(call)
 
@@ -234,8 +234,11 @@ def _gives_optimizer(facts: "Facts", call: Call) -> bool:
     )
 
 
-def _has_inner_loop(loop: For | While) -> bool:
-    return any(_is_loop(node) for statement in loop.body for node in walk(statement))
+def _is_over_batches(loop: For | While) -> bool:
+    """Whether a loop has none in it, and runs backward itself: a function that is called may go through an epoch."""
+    inner = [node for statement in loop.body for node in walk(statement)]
+    runs = any(isinstance(node, Call) and last_name(node.func) == "backward" for node in inner)
+    return runs and not any(_is_loop(node) for node in inner)
 
 
 def _trains_epochs(around: Node) -> bool:

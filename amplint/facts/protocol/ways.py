@@ -23,11 +23,16 @@ from amplint.model.tree import Comprehension, For, Node
 
 
 class Ways(Struct):
-    """The edges of a scene that matter to the protocol. updating: the loops, with their frames, that update scalers."""
+    """The edges of a scene that matter to the protocol.
+
+    updating: the loops, with their frames, that update scalers; choosing: those that step some of their optimizers, and
+    the scalers that do.
+    """
 
     roles: Roles
     loops: OptimizerLoops
     updating: frozenset[tuple[int, int]]
+    choosing: dict[tuple[int, int], set[Term]]
     automaton: Automaton
 
     def is_decided_by(self, node: Node, frame: int) -> bool:
@@ -56,6 +61,9 @@ class Ways(Struct):
                 here = here.with_turn(place, None)
             for place in self.loops.keyed(edge.node, edge.frame):
                 here = self._left(edge, place, here)
+            for scaler in self.choosing.get((id(edge.node), edge.frame), ()):
+                record = replace(here.protocol.scaler(scaler), has_record=True)
+                here = replace(here, protocol=here.protocol.with_scaler(scaler, record))
             if (id(edge.node), edge.frame) in self.updating:
                 # Such a loop is there for all scalers; that it has no turn is no path that counts.
                 for scaler in self.roles.scalers:
