@@ -112,15 +112,18 @@ class Linker:
         return self._facts[path]
 
     def making_loss(self, path: Path) -> Facts | None:
-        """The facts of a file that has no say in mixed precision but may make a loss; nobody else is shown them."""
+        """The facts of a file that has no say in mixed precision but may make a loss; for those who ask for one."""
         if path not in self._losses:
             self._losses[path] = self._read(path, may_make_loss)
         return self._losses[path]
 
     def importers(self, path: Path, names: Collection[str] | None = None) -> list[Facts]:
         """The facts of the files that `importer_paths` gives, in order of their paths."""
-        found = (self.facts_of(each) for each in self.importer_paths(path, names))
-        return [facts for facts in found if facts is not None]
+        found = [(each, self.facts_of(each)) for each in self.importer_paths(path, names)]
+        if names is not None:
+            # A script that has no say itself may make the criterion that it hands to what it names.
+            found = [(each, facts or self.making_loss(each)) for each, facts in found]
+        return [facts for _, facts in found if facts is not None]
 
     def _may_name(self, path: Path, names: Collection[str]) -> bool:
         """Whether a file may hold one of some names, or hands on what it does not name. Parses nothing."""

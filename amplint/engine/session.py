@@ -28,7 +28,7 @@ from amplint.model.finding import Finding, Problem, Severity
 from amplint.model.span import Span
 from amplint.rules.registry import all_rules
 from amplint.source.discover import discover
-from amplint.source.prefilter import may_concern, may_matter
+from amplint.source.prefilter import may_concern, may_make_loss, may_matter
 from amplint.source.suppress import Silenced
 from amplint.source.text import Source, SourceError, read_bytes, source_from_bytes
 from amplint.syntax.fault import SyntaxFaultError
@@ -194,7 +194,8 @@ class Session:
     def _project_files(self, root: Path) -> Iterable[Path]:
         """The files below a folder that may concern AMP, and those beside and above them that may call what they hold.
 
-        A script that trains through a helper, and a package that hands the helper on, name nothing of AMP themselves.
+        A script that trains through a helper or hands it a criterion, and a package that hands the helper on, name
+        nothing of AMP themselves.
         """
         found = dict.fromkeys(self._concerned_in(root))
         folders = {folder for path in found for folder in (path.parent, path.parent.parent)}
@@ -209,7 +210,8 @@ class Session:
         try:
             raw = read_bytes(path)
             is_known = str(path) in self._project.named
-            return path.name == "__init__.py" or may_matter(raw) or (not is_known and may_concern(raw))
+            is_caller = path.name == "__init__.py" or may_matter(raw) or may_make_loss(raw)
+            return is_caller or (not is_known and may_concern(raw))
         except SourceError:
             return False
 

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect
+from amplint.facts.protocol.guards import common_loop, ways_up
 from amplint.facts.protocol.places import is_of_many
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients
@@ -22,6 +23,7 @@ from amplint.model.edit import (
     Replace,
 )
 from amplint.model.tree import Call, ExprStmt, FunctionDef, If, Node, Stmt
+from amplint.model.walks import walk
 from amplint.rules.protocol_report import optimizer_code, scaler_code
 
 SCALED_BY_NOBODY = frozenset({Gradients.PLAIN, Gradients.UNKNOWN})
@@ -71,7 +73,7 @@ def unscale_before(defect: Defect) -> Fix | None:
     met = met_gradients(defect)
     scaler, optimizer = scaler_code(defect), optimizer_code(defect)
     steps = [step for step in steps_with(defect, EventKind.STEP) if defect.reading.are_together(step, defect.site)]
-    statement = statement_of(defect, defect.site)
+    statement = _before_its_loops(defect, steps)
     if met != {Gradients.SCALED} or not steps or statement is None or not (scaler and optimizer):
         return None
     guards = defect.reading.guards
@@ -82,6 +84,24 @@ def unscale_before(defect: Defect) -> Fix | None:
     line = statement.span.line
     applicability = Applicability.SAFE if is_sole(defect) else Applicability.UNSAFE
     return repair(f"insert `{code}` before line {line}", applicability, InsertBefore(statement.span, code))
+
+
+def _before_its_loops(defect: Defect, steps: list[Step]) -> Stmt | None:
+    """The statement that looks at gradients, or the loop over parameters around it: unscaling is for all at once.
+
+    None where such a loop runs a backward: what it unscales would be added to.
+    """
+    scene, index = defect.reading.scene, defect.home.index
+    statement = statement_of(defect, defect.site)
+    shared = {id(common_loop(scene, defect.site, step)) for step in steps}
+    for loop in index.loops(statement) if statement is not None else ():
+        if id(loop) in shared:
+            break
+        inside = set(walk(loop))
+        if any(above.node in inside for step in defect.reading.steps_of(None) for above in ways_up(scene, step)):
+            return None
+        statement = loop
+    return statement
 
 
 def _is_of_any(defect: Defect) -> bool:

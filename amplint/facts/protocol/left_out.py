@@ -202,14 +202,14 @@ def _may_be_done_here(reading: Reading, step: Step) -> bool:
         home.index.function(call) is function
         and id(call) not in entered
         and _says_step(call.func)
-        and not _leaves_steps(home, call.func)
+        and not _leaves_steps(home, call)
         for call in home.index.calls
     )
 
 
-def _leaves_steps(home: "Facts", func: Expr) -> bool:
-    """Whether a function in sight has nothing to do with steps, whatever it is called."""
-    named = named_function(home, func)
+def _leaves_steps(home: "Facts", call: Call) -> bool:
+    """Whether a function or method in sight has nothing to do with steps, whatever it is called."""
+    named = named_function(home, call.func) or home.targets.function(call)
     return named is not None and not named[0].concerns.has(named[1])
 
 

@@ -242,7 +242,7 @@ class Reader(Client[Standing]):
         if event.kind is EventKind.UPDATE and scaler in optimizer.scalers:
             if isinstance(site, Step) and isinstance(scaler, tuple):
                 self.updated.setdefault(site, scaler)
-        elif event.kind not in (EventKind.CLIP, EventKind.READ, EventKind.UNSCALE):
+        elif event.kind not in (EventKind.CLIP, EventKind.READ, EventKind.UNSCALE, EventKind.ZERO):
             self.applied.add(site)
 
     @property
