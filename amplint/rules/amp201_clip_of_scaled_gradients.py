@@ -30,7 +30,7 @@ scaler.update()
 
 ## Fix
 
-Inserts `scaler.unscale_(optimizer)` before the clip.
+Inserts `scaler.unscale_(optimizer)` before the clip, or before the loop over parameters in which it stands.
 
 ## Fix safety
 

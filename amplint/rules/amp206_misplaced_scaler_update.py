@@ -29,7 +29,8 @@ scaler.update()
 
 ## Fix
 
-Moves the update behind the step; where another update follows the step, deletes this one.
+Moves the update behind the step; where another update follows the step, deletes this one. An update that follows in an
+arm alone comes out of it, so that the runs without that arm keep theirs.
 
 ## Fix safety
 
@@ -52,6 +53,7 @@ from amplint.rules.protocol_repairs import (
     delete,
     is_sole,
     move_after,
+    move_out,
 )
 from amplint.rules.protocol_report import report, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
@@ -64,6 +66,7 @@ RULE = Rule(
     contract=Contract.PROTOCOL,
     since="0.1.0",
 )
+_ANOTHER = "delete this update: another follows the step"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -84,7 +87,8 @@ def _fix(defect: Defect) -> Fix | None:
         return None
     last = max(behind, key=lambda step: step.node.span)
     updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
-    if any(update.node.span > last.node.span for update in updates):
-        return delete(defect, defect.site, "delete this update: another follows the step", Applicability.UNSAFE)
+    later = [update for update in updates if update.node.span > last.node.span]
+    if later:
+        return move_out(defect, later[0], last) or delete(defect, defect.site, _ANOTHER, Applicability.UNSAFE)
     applicability = Applicability.SAFE if is_sole(defect) and len(behind) == 1 else Applicability.UNSAFE
     return move_after(defect, defect.site, last, applicability)

@@ -26,7 +26,7 @@ scaler.update()
 
 ## Fix
 
-Inserts `scaler.unscale_(optimizer)` before the read.
+Inserts `scaler.unscale_(optimizer)` before the read, or before the loop over parameters in which it stands.
 
 ## Fix safety
 

@@ -13,6 +13,7 @@ from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients
 from amplint.model.edit import (
     Applicability,
+    DedentTail,
     DeleteStatement,
     Fix,
     FixKind,
@@ -144,6 +145,22 @@ def move_after(defect: Defect, step: Step, target: Step, applicability: Applicab
     anchor = _out_of_arms(defect, step, target, anchor)
     title = f"move `{spelled(moved.value) or 'the statement'}` behind line {anchor.span.end_line}"
     return repair(title, applicability, MoveStatement(moved.span, anchor.span))
+
+
+def move_out(defect: Defect, later: Step, target: Step) -> Fix | None:
+    """The statement of a step goes, and a later one like it, the last in an arm, comes out of that arm.
+
+    None where the later one stands where the paths of the other pass anyway, or deeper.
+    """
+    here, last = statement_of(defect, defect.site), statement_of(defect, later)
+    if not isinstance(here, ExprStmt) or not isinstance(last, ExprStmt):
+        return None
+    arm = _out_of_arms(defect, defect.site, target, last)
+    holder, block = defect.home.index.block(last)
+    if not isinstance(arm, If) or arm is not holder or arm.orelse or block[-1] is not last:
+        return None
+    title = f"update once, behind the `if` of line {arm.span.line}"
+    return repair(title, Applicability.UNSAFE, DeleteStatement(here.span), DedentTail(last.span))
 
 
 def place_behind(defect: Defect, step: Step, target: Step) -> Stmt | None:
