@@ -11,7 +11,8 @@ from msgspec import Struct, field
 from amplint.facts.accumulation.models_in_sight import definition, forward_of, makers
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.classes import method
-from amplint.facts.program.origins import Activation, Origins, returns
+from amplint.facts.program.given import given_back
+from amplint.facts.program.origins import Activation, Origins
 from amplint.facts.program.spelling import spelled
 from amplint.knowledge.training_api import MEAN_LOSS_FUNCTIONS, MEAN_LOSS_MODULES
 from amplint.model.data import Value
@@ -144,17 +145,19 @@ class ReturnedLoss:
         self._seen: set[int] = set()
         self.passed: list[tuple[str, Later]] = []
 
-    def of(self, home: "Facts", function: FunctionDef, part: Part | None = None, depth: int = DEEPEST) -> None:
-        """Read a function that returns the loss, alone or as that part of what it returns."""
+    def of(self, home: "Facts", function: FunctionDef, call: Call, part: Part | None = None) -> None:
+        """Read a function that returns the loss to a call, alone or as that part of what it returns."""
         self._first = function
-        self._of(home, function, part, depth, self._later)
+        self._of(home, function, call, part, DEEPEST, self._later)
 
     def value(self, home: "Facts", expr: Expr) -> None:
         """Read what a method put into an attribute."""
         self._follow(home, expr, DEEPEST, self._later)
 
-    def _of(self, home: "Facts", function: FunctionDef, part: Part | None, depth: int, later: Later) -> None:
-        for value in returns(function):
+    def _of(
+        self, home: "Facts", function: FunctionDef, call: Call, part: Part | None, depth: int, later: Later
+    ) -> None:
+        for value in given_back(home, function, call):
             if part is None:
                 self._follow(home, value, depth, later)
                 continue
@@ -215,12 +218,14 @@ class ReturnedLoss:
             self._parts.is_mean = True
         elif isinstance(func, Attribute) and func.attr in KEEPING:
             self._follow(home, func.value, depth, later)
+        elif home.names.canonical(func) == "typing.cast" and call.args:
+            self._follow(home, call.args[-1].value, depth, later)
         elif not self._parts.is_torch_loss(home, call) and not self._parts.made_by(home, func):
             found = _function(home, func)
             if found is None:
                 self._parts.is_weighted = True
             else:
-                self._of(*found, None, depth, later)
+                self._of(*found, call, None, depth, later)
 
 
 def _function(home: "Facts", func: Expr) -> "tuple[Facts, FunctionDef] | None":

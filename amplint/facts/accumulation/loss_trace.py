@@ -14,8 +14,8 @@ from amplint.facts.accumulation.models_in_sight import definition, forward_of, i
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import assigned
+from amplint.facts.program.given import given_back
 from amplint.facts.program.latest import last_given
-from amplint.facts.program.origins import returns
 from amplint.facts.protocol.losses import DETACHING
 from amplint.facts.protocol.readings import Reading
 from amplint.model.tree import (
@@ -241,7 +241,7 @@ class LossTrace(LossParts, kw_only=True):
                 self.is_mean = True
             return
         entered = scene.frames[opened].function
-        for value in returns(entered) if isinstance(entered, FunctionDef) else ():
+        for value in given_back(scene.homes[opened], entered, call) if isinstance(entered, FunctionDef) else ():
             for each in (value,) if part is None else parts_of(scene.homes[opened], value, part):
                 self._follow(each, opened, later)
 
@@ -251,7 +251,7 @@ class LossTrace(LossParts, kw_only=True):
         """What a function returns that is not part of the graph, and what it makes of the losses that it is given."""
         given = bind(function, call, has_self=isinstance(home.index.parents.get(function), ClassDef))
         read = ReturnedLoss(self, later, frozenset(name for name, value in given.items() if value is not None))
-        read.of(home, function, part)
+        read.of(home, function, call, part)
         for name, divisions in read.passed:
             self._follow(given[name], frame, divisions)
 

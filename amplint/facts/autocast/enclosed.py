@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Autocast, Region, is_switched_off
 from amplint.facts.program.branches import are_exclusive, sides
+from amplint.facts.program.given import may_run
 from amplint.facts.program.reach import Reached
 from amplint.facts.program.spelling import spelled
 from amplint.facts.training.events import Event, EventKind, Handle, trained_models
@@ -201,7 +202,13 @@ class EnclosedTraining:
         # A function that is called may know what it steps by another name than the one the optimizer was made of.
         if step.via and not any(self._facts.index.function(node) is function for node in named):
             return True
-        return any(_is_between(node, step, later) and not are_exclusive(self._facts, step.call, node) for node in named)
+        return any(_is_between(node, step, later) and self._may_follow(node, step, function) for node in named)
+
+    def _may_follow(self, node: Node, step: Event, function: Node | None) -> bool:
+        """Whether a node of a function may run behind a step, in the call that leads there."""
+        if isinstance(function, FunctionDef) and step.via and not may_run(self._facts, function, step.via[-1], node):
+            return False
+        return not are_exclusive(self._facts, step.call, node)
 
     def _changed(self, step: Event) -> set[Handle | None]:
         """The models that a step may have changed; None among them is one that nobody knows."""
