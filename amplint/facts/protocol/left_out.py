@@ -16,7 +16,7 @@ from amplint.flow.terms import Term
 from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Error
-from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, If, Name, Node
+from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, FunctionDef, If, Name, Node
 from amplint.model.walks import is_of_self, last_name, walk
 
 if TYPE_CHECKING:
@@ -208,9 +208,20 @@ def _may_be_done_here(reading: Reading, step: Step) -> bool:
 
 
 def _leaves_steps(home: "Facts", call: Call) -> bool:
-    """Whether a function or method in sight has nothing to do with steps, whatever it is called."""
-    named = named_function(home, call.func) or home.targets.function(call)
-    return named is not None and not named[0].concerns.has(named[1])
+    """Whether a function or method in sight has nothing to do with steps, whatever it is called.
+
+    A method that does nothing waits for a subclass, and one that another class has too may be that one's.
+    """
+    named = named_function(home, call.func)
+    if named is not None:
+        return not named[0].concerns.has(named[1])
+    found = home.targets.function(call)
+    if found is None or not any(isinstance(node, Call) for node in walk(found[1])):
+        return False
+    name = found[1].name
+    homes = (found[0], *found[0].context.importers.naming({name}))
+    alike = ((each, method) for each in homes for method in each.index.each(FunctionDef) if method.name == name)
+    return not any(each.concerns.has(method) for each, method in alike)
 
 
 def _says_step(func: Expr) -> bool:
