@@ -80,7 +80,7 @@ class ScalerCreations:
                 continue
             if loops:
                 if not _makes_optimizer(self._facts, loops[0]) and not _trains_epochs(loops[0]):
-                    yield Creation(call, loops[0], _is_over_batches(loops[0]))
+                    yield Creation(call, loops[0], _is_over_batches(self._facts, loops[0]))
                 continue
             yield from self._through_callers(call)
 
@@ -234,11 +234,18 @@ def _gives_optimizer(facts: "Facts", call: Call) -> bool:
     )
 
 
-def _is_over_batches(loop: For | While) -> bool:
-    """Whether a loop has none in it, and runs backward itself: a function that is called may go through an epoch."""
+def _is_over_batches(facts: "Facts", loop: For | While) -> bool:
+    """Whether a loop has none in it, nor calls a function in sight that runs backward in a loop of its own."""
     inner = [node for statement in loop.body for node in walk(statement)]
-    runs = any(isinstance(node, Call) and last_name(node.func) == "backward" for node in inner)
-    return runs and not any(_is_loop(node) for node in inner)
+    if any(_is_loop(node) for node in inner):
+        return False
+    called = (named_function(facts, node.func) for node in inner if isinstance(node, Call))
+    return not any(_runs_backward(turn) for each in called if each is not None for turn in own_nodes(each[1]))
+
+
+def _runs_backward(node: Node) -> bool:
+    """Whether a node is a loop that runs backward in its turns."""
+    return _is_loop(node) and any(isinstance(each, Call) and last_name(each.func) == "backward" for each in walk(node))
 
 
 def _trains_epochs(around: Node) -> bool:
