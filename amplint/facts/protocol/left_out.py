@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.bound_functions import named_function
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
-from amplint.facts.protocol.guards import loop_around
+from amplint.facts.protocol.guards import common_loop
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
@@ -75,10 +75,16 @@ def unended(reading: Reading) -> Iterator[Step]:
         if any(reading.steps_of(*ENDS, scaler=scaler)):
             continue
         for step in reading.steps_of(EventKind.STEP, scaler=scaler):
-            is_once = loop_around(reading.scene, step) is None and _is_scaled_before(reading, step, scaler)
+            is_once = _is_scaled_before(reading, step, scaler) and not _is_in_a_loop_of_losses(reading, step, scaler)
             if is_once and not is_done_elsewhere(reading, scaler, "update"):
                 yield step
                 break
+
+
+def _is_in_a_loop_of_losses(reading: Reading, step: Step, scaler: Term) -> bool:
+    """Whether a loop runs a step with a scale before it; one over optimizers runs the step alone."""
+    scales = reading.steps_of(EventKind.SCALE, scaler=scaler)
+    return any(common_loop(reading.scene, scale, step) is not None for scale in scales)
 
 
 def unscaled(reading: Reading) -> Iterator[tuple[Step, Step]]:
