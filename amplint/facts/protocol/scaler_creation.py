@@ -13,6 +13,7 @@ from amplint.facts.program.callers import all_importers, calls_of
 from amplint.facts.program.classes import class_made
 from amplint.facts.program.origins import Origins
 from amplint.facts.program.spelling import spelled
+from amplint.facts.protocol.epoch_loops import is_loop, is_over_batches, trains_epochs
 from amplint.facts.protocol.guards import loop_around, ways_up
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
@@ -79,8 +80,8 @@ class ScalerCreations:
             if not (makes_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
                 continue
             if loops:
-                if not _makes_optimizer(self._facts, loops[0]) and not _trains_epochs(loops[0]):
-                    yield Creation(call, loops[0], _is_over_batches(self._facts, loops[0]))
+                if not _makes_optimizer(self._facts, loops[0]) and not trains_epochs(loops[0]):
+                    yield Creation(call, loops[0], is_over_batches(self._facts, loops[0]))
                 continue
             yield from self._through_callers(call)
 
@@ -156,12 +157,12 @@ class ScalerCreations:
         for caller, site in self._sites(function):
             loops = caller.index.loops(site)
             if loops and not _makes_optimizer(caller, loops[0]):
-                yield Creation(call, loops[0], not any(_is_loop(n) for n in own_nodes(function)), caller, site)
+                yield Creation(call, loops[0], not any(is_loop(n) for n in own_nodes(function)), caller, site)
                 return
 
     def _trains_alone(self, function: FunctionDef) -> bool:
         if function not in self._alone:
-            self._alone[function] = _makes_optimizer(self._facts, function) or _trains_epochs(function)
+            self._alone[function] = _makes_optimizer(self._facts, function) or trains_epochs(function)
         return self._alone[function]
 
     def _sites(self, function: FunctionDef) -> "Iterator[tuple[Facts, Call]]":
@@ -187,7 +188,7 @@ def outermost(facts: "Facts", creation: Creation) -> For | While | None:
         return None
     found = creation.loop
     for loop in facts.index.loops(creation.call):
-        if _makes_optimizer(facts, loop) or (loop is not found and _trains_epochs(loop)):
+        if _makes_optimizer(facts, loop) or (loop is not found and trains_epochs(loop)):
             break
         found = loop
     target = spelled(statement.targets[0])
@@ -232,36 +233,6 @@ def _gives_optimizer(facts: "Facts", call: Call) -> bool:
     return any(isinstance(node, Return) for node in nodes) and any(
         is_optimizer(name) for node in makes for name in owner.names.meaning(node.func).names
     )
-
-
-def _is_over_batches(facts: "Facts", loop: For | While) -> bool:
-    """Whether a loop has none in it, nor calls a function in sight that runs backward in a loop of its own."""
-    inner = [node for statement in loop.body for node in walk(statement)]
-    if any(_is_loop(node) for node in inner):
-        return False
-    called = (named_function(facts, node.func) for node in inner if isinstance(node, Call))
-    return not any(_runs_backward(turn) for each in called if each is not None for turn in own_nodes(each[1]))
-
-
-def _runs_backward(node: Node) -> bool:
-    """Whether a node is a loop that runs backward in its turns."""
-    return _is_loop(node) and any(isinstance(each, Call) and last_name(each.func) == "backward" for each in walk(node))
-
-
-def _trains_epochs(around: Node) -> bool:
-    """Whether a whole run goes on in a function or a loop: a loop in it, over epochs, has a loop over batches."""
-    return any(
-        isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "scale"
-        for epochs in walk(around)
-        if epochs is not around and _is_loop(epochs)
-        for batches in walk(epochs)
-        if batches is not epochs and _is_loop(batches)
-        for node in walk(batches)
-    )
-
-
-def _is_loop(node: Node) -> bool:
-    return isinstance(node, For | While)
 
 
 def _asks_for_none(test: Node) -> bool:
