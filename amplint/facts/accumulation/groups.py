@@ -70,12 +70,22 @@ class Group(Entity):
 
     @property
     def is_zeroed(self) -> bool:
-        """Whether gradients are zeroed in the block of the backward before it: then no turn adds to another."""
-        zeroing = {id(s.node) for s in self.reading.steps_of(EventKind.ZERO) if s.frame == self.backward.frame}
-        index = self.reading.scene.homes[self.backward.frame].index
+        """Whether gradients are zeroed in the block of the backward before it: then no turn adds to another.
+
+        A statement there may also call what zeroes them, whatever the length of a group.
+        """
+        scene, frame = self.reading.scene, self.backward.frame
+        zeroing = {
+            id(way.node)
+            for zero in self.reading.steps_of(EventKind.ZERO)
+            if zero.frame == frame or not any(self.reading.guards.boundaries(zero))
+            for way in ways_up(scene, zero)
+            if way.frame == frame
+        }
+        index = scene.homes[frame].index
         statement = index.statement(self.backward.node)
         _, block = index.block(statement)
-        said = (each.value for each in block[: block.index(statement)] if isinstance(each, ExprStmt))
+        said = (getattr(each, "value", None) for each in block[: block.index(statement)])
         return any(id(call) in zeroing for call in said)
 
 
