@@ -30,7 +30,8 @@ scaler.update()
 
 ## Fix
 
-Inserts `scaler.unscale_(optimizer)` before the clip, or before the loop over parameters in which it stands.
+Inserts `scaler.unscale_(optimizer)` before the clip, or before the loop over parameters in which it stands. Where an
+`unscale_` stands behind the arm of the clip, that one is moved before the arm.
 
 ## Fix safety
 
@@ -51,9 +52,7 @@ from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Call
-from amplint.rules.protocol_repairs import (
-    unscale_before,
-)
+from amplint.rules.protocol_moves import unscale_in_time
 from amplint.rules.protocol_report import report
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -71,7 +70,7 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Report clips of gradients that are still scaled."""
     for defect in facts.defects.of(DefectKind.CLIP_SCALED):
         message = f"`{_clip(defect)}` clips gradients that are still multiplied by the loss scale"
-        yield report(RULE, defect, message, missed="unscaled only here", fix=unscale_before(defect))
+        yield report(RULE, defect, message, missed="unscaled only here", fix=unscale_in_time(defect))
 
 
 def _clip(defect: Defect) -> str:

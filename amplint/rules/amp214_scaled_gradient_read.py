@@ -27,7 +27,8 @@ scaler.update()
 
 ## Fix
 
-Inserts `scaler.unscale_(optimizer)` before the read, or before the loop over parameters in which it stands.
+Inserts `scaler.unscale_(optimizer)` before the read, or before the loop over parameters in which it stands. Where an
+`unscale_` stands behind the arm of the read, that one is moved before the arm.
 
 ## Fix safety
 
@@ -48,7 +49,7 @@ from amplint.flow.graph import Step
 from amplint.model.finding import Finding, Severity
 from amplint.model.tree import Assign, FunctionDef, Name
 from amplint.model.walks import walk
-from amplint.rules.protocol_repairs import unscale_before
+from amplint.rules.protocol_moves import unscale_in_time
 from amplint.rules.protocol_report import report
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -70,7 +71,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         if any(other is not defect and _is_inside(other, defect) for other in defects) or _is_unused(defect):
             continue
         message = "reads gradients that are still multiplied by the loss scale"
-        yield report(RULE, defect, message, missed="unscaled only here", fix=unscale_before(defect))
+        yield report(RULE, defect, message, missed="unscaled only here", fix=unscale_in_time(defect))
 
 
 def _is_inside(inner: Defect, outer: Defect) -> bool:

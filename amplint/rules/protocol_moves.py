@@ -21,7 +21,7 @@ from amplint.model.edit import (
 )
 from amplint.model.tree import Assign, Block, Continue, ExprStmt, If, Name, Node, Return, Stmt, Unary
 from amplint.model.walks import walk
-from amplint.rules.protocol_repairs import is_element, is_sole, repair, statement_of, steps_with
+from amplint.rules.protocol_repairs import is_element, is_sole, repair, statement_of, steps_with, unscale_before
 from amplint.rules.protocol_report import optimizer_code, scaler_code
 
 LOOKS = frozenset({EventKind.CLIP, EventKind.READ})
@@ -77,6 +77,28 @@ def before_step(defect: Defect) -> Fix | None:
     elif met != {Gradients.UNSCALED}:
         return None
     return repair(f"clip before line {anchor.span.line}", Applicability.UNSAFE, *repairs)
+
+
+def unscale_in_time(defect: Defect) -> Fix | None:
+    """An `unscale_` before a look at gradients: the one behind the arm that looks, moved before it, or one more."""
+    for later in steps_with(defect, EventKind.UNSCALE):
+        is_behind = later.frame == defect.site.frame and later.node.span > defect.site.node.span
+        if is_behind and more_guards(defect, defect.site, later) and not more_guards(defect, later, defect.site):
+            return _unscale_before_arm(defect, later)
+    return unscale_before(defect)
+
+
+def _unscale_before_arm(defect: Defect, later: Step) -> Fix | None:
+    found, moved = _siblings(defect, defect.site, later), statement_of(defect, later)
+    if found is None or not isinstance(moved, ExprStmt):
+        return None
+    block, first, last = found
+    if block[last] is not moved or any(_kinds(defect, statement) - LOOKS for statement in block[first:last]):
+        return None
+    arm = block[first]
+    applicability = Applicability.SAFE if is_sole(defect) else Applicability.UNSAFE
+    title = f"move `{spelled(moved.value) or 'the unscale_'}` before line {arm.span.line}"
+    return repair(title, applicability, MoveStatement(moved.span, arm.span, is_before=True))
 
 
 def out_of_guard(defect: Defect) -> Fix | None:
