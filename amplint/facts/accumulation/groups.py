@@ -24,7 +24,6 @@ from amplint.model.tree import (
     Attribute,
     Call,
     Expr,
-    ExprStmt,
     For,
     If,
     Name,
