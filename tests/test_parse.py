@@ -10,7 +10,7 @@ from amplint.syntax.fault import SyntaxFaultError
 from amplint.syntax.geometry import UncertainError
 from amplint.syntax.lower import lower
 from amplint.syntax.native import lower_natively
-from amplint.syntax.parse import parse, second_reading
+from amplint.syntax.parse import lowered_by_libcst, parse, second_reading
 
 ODD = [
     "",
@@ -69,6 +69,32 @@ def test_an_agreeing_second_reading_changes_nothing() -> None:
     places = [Span(2, 5, 2, 6), Span(5, 14, 5, 15), Span(5, 17, 5, 18), Span(6, 14, 6, 15), Span(7, 10, 8, 3)]
     assert second_reading(program, module, places) is None
     assert second_reading(program, module, []) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        (Span(2, 9, 2, 15), "if 1:\n    with autocast(\n        'cuda'\n    ):\n        pass"),
+        (Span(2, 4, 5, 20), "if 1:\n    with autocast(\n        'cuda'\n    ):\n        loss = f(batch)"),
+        (Span(5, 8, 5, 12), "if 1:\n        loss = f(batch)"),
+    ],
+)
+def test_a_block_is_read_again_only_where_something_in_it_is_asked_about(place: Span, text: str) -> None:
+    program = "def step(batch):\n    with autocast(\n        'cuda'\n    ):\n        loss = f(batch)\n    return loss\n"
+    read: list[str] = []
+
+    def lowered(said: str) -> tree.Module | None:
+        read.append(said)
+        return lowered_by_libcst(said)
+
+    assert second_reading(program, parse(program), [place], lowered) is None
+    assert read == [text]
+
+
+def test_another_reading_before_a_block_counts() -> None:
+    program = "with autocast('cuda'):\n    loss = f(batch)\n"
+    other = lowered_by_libcst(program.replace("cuda", "cpu "))
+    assert second_reading(program, parse(program), [Span(1, 5, 1, 13)], lambda _: other) is other
 
 
 def test_a_differing_second_reading_replaces_the_whole_tree() -> None:

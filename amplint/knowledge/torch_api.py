@@ -172,6 +172,7 @@ def _aliases() -> dict[str, str]:
 
 # Other dotted names of the same objects.
 ALIASES = _aliases()
+_LEADING = frozenset(name[:at] for name in (*APIS, *ALIASES) for at, sign in enumerate(name) if sign == ".")
 
 # These are as old as autocast; what came in 2.4 is the device argument, and without one they mean CUDA, undeprecated.
 DEVICE_QUERIES = {
@@ -267,6 +268,11 @@ APEX_COUNTERPARTS = {
 def api(dotted: str) -> Api | None:
     """The API that a dotted name stands for."""
     return APIS.get(ALIASES.get(dotted, dotted))
+
+
+def leads_to_api(dotted: str) -> bool:
+    """Whether an API lies somewhere in what a dotted name stands for."""
+    return dotted in _LEADING
 
 
 def package_of(dotted: str) -> str | None:

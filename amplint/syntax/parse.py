@@ -1,7 +1,8 @@
 """Reads a program by the fastest parser that is certain, and has LibCST read again what is going to be reported.
 
 Python's own parser is ten times as fast as LibCST, and most of what it reads holds nothing to report. LibCST's visitors
-have the last word: they read what Python rejects, and every statement with a finding. LibCST is loaded for that alone.
+have the last word: they read what Python rejects, and every statement with a finding, up to its block. LibCST is
+loaded for that alone.
 """
 
 from bisect import bisect_left
@@ -18,6 +19,9 @@ from amplint.syntax.geometry import UncertainError
 from amplint.syntax.native import lower_natively
 
 _STATEMENTS: tuple[type[tree.Node], ...] = tree.Stmt.__args__
+# Statements that say before their block what they are, and where that ends.
+_HEADED = tree.With | tree.FunctionDef | tree.ClassDef | tree.For | tree.While | tree.If
+_BLOCKS = frozenset({"span", "body", "orelse"})
 
 Lowered = Callable[[str], tree.Module | None]
 
@@ -59,14 +63,21 @@ def second_reading(
 ) -> tree.Module | None:
     """LibCST's tree of a program where it is not the given one in the statements at some places, else None.
 
-    LibCST reads the lines of the smallest statement around each place, and the whole program only if they differ.
-    lowered is what has it read.
+    LibCST reads the lines of the smallest statement around each place, less its block where all places stand before
+    that, and the whole program only if they differ. lowered is what has it read.
     """
-    chains = {chain[-1]: chain for chain in map(_Blocks(module).around, places) if chain}
+    blocks = _Blocks(module)
+    chains: dict[tree.Stmt, list[tree.Stmt]] = {}
+    asked: dict[tree.Stmt, int] = {}
+    for place in places:
+        chain = blocks.around(place)
+        if chain:
+            chains[chain[-1]] = chain
+            asked[chain[-1]] = max(asked.get(chain[-1], 0), place.end_line)
     if not chains:
         return None
     lines = program.split("\n")
-    if all(_agrees(chain, lines, lowered) for chain in chains.values()):
+    if all(_agrees(chain, asked[statement], lines, lowered) for statement, chain in chains.items()):
         return None
     again = lowered(program)
     return None if again is None or _is_same(module, again, 0) else again
@@ -103,17 +114,23 @@ def _below(node: tree.Node) -> Iterator[tree.Stmt]:
             yield from _below(child)
 
 
-def _agrees(chain: list[tree.Stmt], lines: list[str], lowered: Lowered) -> bool:
-    """Whether LibCST reads the lines of a statement, or of the first one around it that can stand alone, the same."""
+def _agrees(chain: list[tree.Stmt], asked: int, lines: list[str], lowered: Lowered) -> bool:
+    """Whether LibCST reads the lines of a statement, or of the first one around it that can stand alone, the same.
+
+    asked is the last line that matters.
+    """
     for statement in reversed(chain):
-        first, last = _first_line(statement), statement.span.end_line
-        shift = first - 1
-        text = "\n".join(lines[shift:last])
+        shift = _first_line(statement) - 1
+        head = _head(statement, asked, lines)
+        last = statement.span.end_line
+        text = head if head is not None else "\n".join(lines[shift:last])
         if text[:1].isspace():
             text, shift = f"if 1:\n{text}", shift - 1
         again = lowered(text)
         if again is None:
             continue
+        if head is not None:
+            return any(_begins_alike(statement, node, shift) for node in walk(again))
         span = Span(statement.span.line - shift, statement.span.column, last - shift, statement.span.end_column)
         return any(node.span == span and _is_same(statement, node, shift) for node in walk(again))
     return False
@@ -122,6 +139,31 @@ def _agrees(chain: list[tree.Stmt], lines: list[str], lowered: Lowered) -> bool:
 def _first_line(statement: tree.Stmt) -> int:
     decorators = statement.decorators if isinstance(statement, tree.FunctionDef | tree.ClassDef) else ()
     return min([statement.span.line, *(decorator.span.line for decorator in decorators)])
+
+
+def _head(statement: tree.Stmt, asked: int, lines: list[str]) -> str | None:
+    """The lines of a statement up to its block, with nothing in that, where they hold all lines that matter."""
+    if not isinstance(statement, _HEADED):
+        return None
+    begin = _first_line(statement.body[0])
+    inner = lines[begin - 1]
+    indent = inner[: len(inner) - len(inner.lstrip())]
+    if begin <= asked or len(indent) != statement.body[0].span.column:
+        return None
+    return "\n".join([*lines[_first_line(statement) - 1 : begin - 1], f"{indent}pass"])
+
+
+def _begins_alike(one: tree.Stmt, other: tree.Node, shift: int) -> bool:
+    """Whether two statements are the same up to their blocks, where the other stands so many lines higher."""
+    return (
+        type(one) is type(other)
+        and one.span.start == (other.span.line + shift, other.span.column)
+        and all(
+            _is_same(getattr(one, name), getattr(other, name), shift)
+            for name in fields(type(one))
+            if name not in _BLOCKS
+        )
+    )
 
 
 def _is_same(one: object, other: object, shift: int) -> bool:

@@ -170,7 +170,7 @@ class Uses:
         api = torch_api.api(canonical)
         while api is None:
             parent = self._index.parents.get(node)
-            if not isinstance(parent, Attribute):
+            if not isinstance(parent, Attribute) or not torch_api.leads_to_api(canonical):
                 return None
             node, canonical = parent, f"{canonical}.{parent.attr}"
             api = torch_api.api(canonical)
