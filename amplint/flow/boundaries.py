@@ -192,11 +192,12 @@ def _end(test: Expr, counters: list[Expr], from_one: list[Expr], meaning: Meanin
     pairs = [(test.left, test.comparators[0]), (test.comparators[0], test.left)]
     for turn, total in pairs if is_equality else pairs[:1]:
         counter, shift = _unshifted(turn)
-        length = meaning(total) or total
-        is_length = isinstance(length, Call) and dotted(length.func) == "len"
         known = counters if shift == 1 else from_one if shift == 0 else []
-        is_counter = any(_same(counter, each) for each in known)
-        if is_counter and (is_length or (is_equality and dotted(total) is not None)):
+        if not any(_same(counter, each) for each in known):
+            continue
+        length = meaning(total) or total  # to be asked last: it may take other modules
+        is_length = isinstance(length, Call) and dotted(length.func) == "len"
+        if is_length or (is_equality and dotted(total) is not None):
             return Boundary(BoundaryKind.LAST, test.ops[0] in ("==", ">="))
     return None
 

@@ -179,7 +179,7 @@ class Page:
     @cached_property
     def joined_strings(self) -> tuple[JoinedString, ...]:
         """All f-strings and t-strings, outer ones before those in them."""
-        return tuple(node for node in walk(self.module) if isinstance(node, JoinedString))
+        return tuple(node for node in self._strings if isinstance(node, JoinedString))
 
     @cached_property
     def _suites(self) -> dict[Node, Suite]:

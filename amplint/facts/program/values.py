@@ -96,11 +96,10 @@ class Values:
         """What `self.x = …` and class-level `x = …` give the attributes of each class."""
         found: dict[tuple[ClassDef, str], list[Given]] = defaultdict(list)
         index = self._facts.index
-        for node in index.nodes:
-            if not isinstance(node, Assign | AnnAssign) or node.value is None:
-                continue
+        assignments: list[Assign | AnnAssign] = [*index.each(Assign), *index.each(AnnAssign)]
+        for node in sorted(assignments, key=lambda each: each.span):
             klass = index.klass(node)
-            if klass is None:
+            if klass is None or node.value is None:
                 continue
             in_body = index.parents[node] is klass
             targets = node.targets if isinstance(node, Assign) else (node.target,)
