@@ -72,6 +72,8 @@ class Terms:
                 return self.of(expr.target, frame)
             case Call() if (opened := self._opened.get((id(expr), frame))) is not None:
                 return self.of(sole_return(self.frames[opened].function), opened)
+            case Call(func=Name(id="super"), args=()) if (me := _receiver(self.frames[frame].function)) is not None:
+                return self.name(me, frame)  # the same object, seen as one of its bases
             case None:
                 return OPAQUE
             case _:
@@ -139,6 +141,12 @@ class Terms:
                     inside.add(node)
                 stack.extend(children(node))
         return self._nested[function]
+
+
+def _receiver(function: Owner) -> str | None:
+    """The name of the first parameter of a function."""
+    parameters = function.parameters[:1] if isinstance(function, FunctionDef) else ()
+    return next((parameter.name for parameter in parameters), None)
 
 
 def composed(expr: Node, of: Callable[[Expr], Term]) -> Term:

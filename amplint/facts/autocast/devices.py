@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Autocast
 from amplint.facts.program.branches import sides
+from amplint.facts.program.classes import method
 from amplint.facts.program.constructors import Construction
 from amplint.knowledge import training_names as known
 from amplint.model.data import Value
-from amplint.model.tree import Assign, Attribute, Call, Constant, Expr, IfExp, Name, Node
+from amplint.model.tree import Assign, Attribute, Call, ClassDef, Constant, Expr, IfExp, Name, Node
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -54,13 +55,19 @@ class Devices:
         seen: set[Call] = set()
         for pair in self._facts.pairing.pairs:
             autocast = next((a for a in pair.region.autocasts if a.device in _OTHERS), None)
-            if autocast is None or len(pair.region.devices) != 1 or pair.made.call in seen:
+            is_apart = autocast is None or len(pair.region.devices) != 1 or pair.made.call in seen
+            if autocast is None or is_apart or self._chooses_device(pair.made):
                 continue
             device = pair.made.argument("device", 0) if not pair.made.name.startswith("torch.cuda") else None
             is_cuda = device is None or (isinstance(device.value, Constant) and device.value.value == "cuda")
             if is_cuda and not pair.made.has_star and not pair.made.name.startswith("torch.cpu"):
                 seen.add(pair.made.call)
                 yield ForeignScaler(pair.made, autocast)
+
+    def _chooses_device(self, made: Construction) -> bool:
+        """Whether a scaler of the project's own has a constructor, which may hand on another device."""
+        found = self._facts.definition(made.name)
+        return found is not None and isinstance(found[1], ClassDef) and method(found[0], found[1], "__init__") is not None
 
     def fixed_devices(self) -> Iterator[FixedDevice]:
         """Regions hard-coded for CUDA where a device variable may be another accelerator, and nothing moves to CUDA."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.bound_functions import BoundFunction, bound_function, named_function
 from amplint.facts.program.callers import bind
-from amplint.facts.program.classes import base_names, method
+from amplint.facts.program.classes import method
 from amplint.facts.program.escapes import keeps
 from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
@@ -136,9 +136,7 @@ class Callees:
             found = method(*klass, func.attr, after=here) if klass is not None and here is not None else None
             return (*found, me) if found is not None else None
         klass = self.klass_of(value, number, frames)
-        if klass is None or SCALER_CLASSES.intersection(base_names(*klass)):
-            return None
-        if self._may_be_scaler(value, number, frames):
+        if klass is None or self._may_be_scaler(value, number, frames):
             return None
         found = method(*klass, func.attr)
         if found is None:

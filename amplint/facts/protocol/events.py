@@ -26,7 +26,7 @@ from amplint.facts.protocol.owners import Owners
 from amplint.facts.protocol.places import is_known_place, is_of_many, is_part
 from amplint.facts.protocol.ratios import is_of_a_ratio
 from amplint.facts.protocol.roles import Roles, called_names
-from amplint.facts.protocol.scene import Scene
+from amplint.facts.protocol.scene import Scene, is_lookup
 from amplint.facts.protocol.sharing import Sharing
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
@@ -114,7 +114,7 @@ class Events(Struct, dict=True):
         value = getattr(node, "value", None)
         yield from self._record_read(value, frame)
         targets = getattr(node, "targets", ()) or ((node.target,) if hasattr(node, "target") else ())
-        if isinstance(value, Call):
+        if isinstance(value, Call) and not is_lookup(value):
             for target in targets:
                 place = self.scene.place(target, frame)
                 if place in self.roles.scalers:

@@ -14,6 +14,7 @@ from amplint.facts.program.classes import class_made
 from amplint.facts.program.origins import Origins
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.epoch_loops import is_loop, is_over_batches, trains_epochs
+from amplint.facts.protocol.filled_places import fills_a_place
 from amplint.facts.protocol.guards import loop_around, ways_up
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
@@ -79,11 +80,14 @@ class ScalerCreations:
             loops = self._facts.index.loops(call)
             if not (makes_scaler or (loops and self._makes_wrapper(call))) or self._is_once(call):
                 continue
-            if loops:
-                if not _makes_optimizer(self._facts, loops[0]) and not trains_epochs(loops[0]):
-                    yield Creation(call, loops[0], is_over_batches(self._facts, loops[0]))
-                continue
-            yield from self._through_callers(call)
+            if not loops:
+                yield from self._through_callers(call)
+            elif not self._is_meant(call, loops[0]):
+                yield Creation(call, loops[0], is_over_batches(self._facts, loops[0]))
+
+    def _is_meant(self, call: Call, loop: For | While) -> bool:
+        """Whether each turn of a loop has a use for a scaler of its own."""
+        return fills_a_place(self._facts, call, loop) or _makes_optimizer(self._facts, loop) or trains_epochs(loop)
 
     def _of_each_batch(self) -> Iterator[Creation]:
         """Scalers that a function makes in which they scale one loss, where a loop over batches leads to it."""

@@ -124,7 +124,7 @@ class Scene:
             case Name():
                 sole = self.homes[frame].sole_bindings.of(expr)
                 value = sole.value if sole is not None and sole.scope is self.frames[frame].function else None
-                if isinstance(value, Name | Attribute | Subscript):
+                if isinstance(value, Name | Attribute | Subscript) or is_lookup(value):
                     return self._said(value, frame)
                 return self.terms.of(expr, frame)
             case Attribute():
@@ -179,6 +179,8 @@ class Scene:
             case ("item", tuple() as base, tuple() as index):
                 resolved = self._resolved(base, budget)
                 return ("item", resolved, index) if index[0] == "const" else ("each", resolved)
+            case ("call", ("attr", tuple() as base, "get"), (("", tuple() as index), *_)):
+                return self._resolved(("item", base, index), budget)
             case ("call", ("attr", tuple() as base, str(name)), ()) if name in PASSING_ON:
                 return self._resolved(base, budget)
             case ("call", ("name", str(name), _), args) if name in PASSING_ON and args:
@@ -195,7 +197,7 @@ class Scene:
         if not bindings or any(binding.kind != "other" for binding in bindings[1:]):
             return None
         binding = bindings[0]
-        if isinstance(binding.value, Name | Attribute | Subscript):
+        if isinstance(binding.value, Name | Attribute | Subscript) or is_lookup(binding.value):
             meant = self._resolved(self.terms.of(binding.value, frame), budget - 1)
             return meant if meant[0] == "each" or is_known_place(meant) else None
         elements = {self._element(b.node, name, frame, budget) if b.kind == "other" else None for b in bindings}
@@ -234,6 +236,15 @@ class Scene:
                     return self.place(expr, number)
                 number = self.frames[number].parent
         return self.outside.term(origin_facts, expr, me)
+
+
+def is_lookup(value: Node | None) -> bool:
+    """Whether a value is taken out of a dictionary by its key: `optimizers.get(name)`."""
+    match value:
+        case Call(func=Attribute(attr="get"), args=(_, *_)):
+            return True
+        case _:
+            return False
 
 
 def _zipped(target: Expr, source: Expr, name: str) -> Expr:
