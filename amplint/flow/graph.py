@@ -144,3 +144,20 @@ class Graph(Value):
         for number, block in enumerate(self.blocks):
             for edge in block.edges:
                 yield number, edge
+
+    def opened(self) -> dict[tuple[int, int], int]:
+        """The frame of each call, by its identity and frame, that runs one function, whichever way control comes."""
+        found: dict[tuple[int, int], int] = {}
+        several: set[tuple[int, int]] = set()
+        for number, frame in enumerate(self.frames):
+            key = (id(frame.call), frame.parent)
+            if key in found and self.frames[found[key]].function is not frame.function:
+                several.add(key)
+            found[key] = number
+        return {key: number for key, number in found.items() if key not in several}
+
+
+def receiver(function: Owner) -> str | None:
+    """The name of the first parameter of a function, which in a method is the object itself."""
+    parameters = function.parameters[:1] if isinstance(function, FunctionDef) else ()
+    return next((parameter.name for parameter in parameters), None)

@@ -24,17 +24,38 @@ class Callee(Value):
 
     A parameter that is not listed gets its default, one that is listed with None something unknown. module names the
     file of the function where it is not the file of the graph's owner. captured: what the parameters of the function
-    got that defined this one, where the callee is no longer in it.
+    got that defined this one, where the callee is no longer in it; around evaluates that, -1 is the frame of the call.
     """
 
     function: FunctionDef | Lambda
     passed: tuple[tuple[str, Expr | None], ...] = ()
     module: str = ""
     captured: tuple[tuple[Parameter, Expr | None], ...] = ()
+    around: int = -1
+
+
+class Fork(Value):
+    """A call of which a test decides which of two functions it runs, one of them perhaps not in sight.
+
+    frame is that in which the test is evaluated.
+    """
+
+    test: Expr
+    frame: int
+    yes: "Callee | Fork | None"
+    no: "Callee | Fork | None"
+
+    @property
+    def callees(self) -> tuple[Callee, ...]:
+        """Everything in sight that the call may run."""
+        found: list[Callee] = []
+        for side in (self.yes, self.no):
+            found += side.callees if isinstance(side, Fork) else (side,) if side is not None else ()
+        return tuple(found)
 
 
 # Asked with a call step and the frames so far; the step's frame is one of them. None leaves the call a plain step.
-Resolve = Callable[[Step, tuple[Frame, ...]], Callee | None]
+Resolve = Callable[[Step, tuple[Frame, ...]], Callee | Fork | None]
 
 
 def expand(graph: Graph, resolve: Resolve, *, is_entered: IsEntered = may_be_empty) -> Graph:
@@ -58,16 +79,49 @@ class _Expansion:
         self._resolve = resolve
         self._is_entered = is_entered
         self._built: dict[tuple[Owner, bool], Graph] = {}
+        # What a call on one side of a fork runs, by its block: nobody asks again there.
+        self._decided: dict[int, Callee | None] = {}
 
     def expand_first(self, number: int) -> range:
         """Expand the first call of a block that can be; gives the new blocks, which may hold further calls."""
         for place, step in enumerate(self.blocks[number].steps):
-            callee = self._callee(step)
+            is_decided = place == 0 and number in self._decided
+            callee = self._decided[number] if is_decided else self._callee(step)
+            if isinstance(callee, Fork):
+                return self._split(number, place, callee)
             if callee is not None:
                 return self._splice(number, place, callee)
         return range(0)
 
-    def _callee(self, step: Step) -> Callee | None:
+    def _split(self, number: int, place: int, fork: Fork) -> range:
+        """A way for each function that a call may run, each with the call as the first step of its block."""
+        block, first = self.blocks[number], len(self.blocks)
+        raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
+        before, behind = block.steps[:place], block.steps[place + 1 :]
+        rest = first
+        ways = block.edges if _calls(behind) else tuple(e for e in block.edges if e.kind is not EdgeKind.EXCEPTION)
+        self.blocks.append(Block(behind, ways))
+        arms = self._arms(fork, block.steps[place], (Edge(rest), *raising))
+        self.blocks[number] = Block(before, (*arms, *(raising if _calls(before) else ())))
+        return range(first, len(self.blocks))
+
+    def _arms(self, fork: Fork, call: Step, onward: tuple[Edge, ...]) -> tuple[Edge, Edge]:
+        targets: list[int] = []
+        for side in (fork.yes, fork.no):
+            targets.append(len(self.blocks))
+            self.blocks.append(Block((), ()))
+            if isinstance(side, Fork):
+                self.blocks[targets[-1]] = Block((), self._arms(side, call, onward))
+            else:
+                self._decided[targets[-1]] = side
+                self.blocks[targets[-1]] = Block((call,), onward)
+        yes, no = targets
+        return (
+            Edge(yes, EdgeKind.BRANCH, fork.test, True, frame=fork.frame),
+            Edge(no, EdgeKind.BRANCH, fork.test, False, frame=fork.frame),
+        )
+
+    def _callee(self, step: Step) -> Callee | Fork | None:
         if step.kind is not StepKind.CALL:
             return None
         around, depth = step.frame, 0
@@ -80,7 +134,8 @@ class _Expansion:
         if len(self._shown) != len(self.frames):
             self._shown = tuple(self.frames)
         callee = self._resolve(step, self._shown)
-        return None if callee is None or callee.function in running else callee
+        found = callee.callees if isinstance(callee, Fork) else (callee,) if callee is not None else ()
+        return None if any(each.function in running for each in found) else callee
 
     def _graph(self, function: Owner, is_guarded: bool) -> Graph:
         key = function, is_guarded
@@ -117,7 +172,8 @@ def _passed(callee: Callee, frame: int) -> tuple[Passing, ...]:
         Passing(parameter, given.get(parameter.name, _constant_default(parameter)), frame)
         for parameter in callee.function.parameters
     )
-    return (*own, *(Passing(parameter, value, frame) for parameter, value in callee.captured))
+    around = callee.around if callee.around >= 0 else frame
+    return (*own, *(Passing(parameter, value, around) for parameter, value in callee.captured))
 
 
 def _constant_default(parameter: Parameter) -> Expr | None:

@@ -6,7 +6,7 @@ Knows which name belongs to which activation of which function; evaluates nothin
 import builtins
 from collections.abc import Callable, Iterator, Mapping
 
-from amplint.flow.graph import Graph, Owner
+from amplint.flow.graph import Graph, Owner, receiver
 from amplint.model.tree import (
     Alias,
     Attribute,
@@ -59,7 +59,7 @@ class Terms:
         self._bound: dict[int, dict[str, int]] = {}
         self._names: dict[tuple[str, int], Term] = {}
         self._nested: dict[Owner, set[Node]] = {}
-        self._opened = {(id(frame.call), frame.parent): number for number, frame in enumerate(graph.frames)}
+        self._opened = graph.opened()
 
     def of(self, expr: Node | None, frame: int) -> Term:
         """The term of an expression that a frame evaluates."""
@@ -72,7 +72,7 @@ class Terms:
                 return self.of(expr.target, frame)
             case Call() if (opened := self._opened.get((id(expr), frame))) is not None:
                 return self.of(sole_return(self.frames[opened].function), opened)
-            case Call(func=Name(id="super"), args=()) if (me := _receiver(self.frames[frame].function)) is not None:
+            case Call(func=Name(id="super"), args=()) if (me := receiver(self.frames[frame].function)) is not None:
                 return self.name(me, frame)  # the same object, seen as one of its bases
             case None:
                 return OPAQUE
@@ -141,12 +141,6 @@ class Terms:
                     inside.add(node)
                 stack.extend(children(node))
         return self._nested[function]
-
-
-def _receiver(function: Owner) -> str | None:
-    """The name of the first parameter of a function."""
-    parameters = function.parameters[:1] if isinstance(function, FunctionDef) else ()
-    return next((parameter.name for parameter in parameters), None)
 
 
 def composed(expr: Node, of: Callable[[Expr], Term]) -> Term:

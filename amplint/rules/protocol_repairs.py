@@ -5,6 +5,7 @@ Refuses where a name is not in reach, where some path would break, or where the 
 
 from collections.abc import Set as AbstractSet
 
+from amplint.facts.gather import Facts
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect
 from amplint.facts.protocol.guards import common_loop, ways_up
@@ -61,7 +62,12 @@ def statement_of(defect: Defect, step: Step) -> Stmt | None:
     is_header = isinstance(statement, If) and home.index.parents.get(statement) is not None
     if is_header and any(statement is other for other in getattr(home.index.parents[statement], "orelse", ())):
         return None
-    return None if isinstance(statement, FunctionDef) else statement
+    return None if isinstance(statement, FunctionDef) or _is_in_lambda(home, step.node, statement) else statement
+
+
+def _is_in_lambda(home: Facts, node: Node, statement: Stmt) -> bool:
+    """Whether a lambda in a statement runs a node, and not the statement itself."""
+    return home.index.function(node) is not home.index.function(statement)
 
 
 def is_sole(defect: Defect) -> bool:

@@ -67,7 +67,9 @@ class Devices:
     def _chooses_device(self, made: Construction) -> bool:
         """Whether a scaler of the project's own has a constructor, which may hand on another device."""
         found = self._facts.definition(made.name)
-        return found is not None and isinstance(found[1], ClassDef) and method(found[0], found[1], "__init__") is not None
+        return (
+            found is not None and isinstance(found[1], ClassDef) and method(found[0], found[1], "__init__") is not None
+        )
 
     def fixed_devices(self) -> Iterator[FixedDevice]:
         """Regions hard-coded for CUDA where a device variable may be another accelerator, and nothing moves to CUDA."""

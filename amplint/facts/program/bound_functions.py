@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.callers import bind
 from amplint.flow.terms import bindings, sole_return
 from amplint.model.data import Entity
-from amplint.model.tree import Argument, Call, Expr, FunctionDef, Module, Name, Node, Parameter
-from amplint.model.walks import walk
+from amplint.model.tree import Argument, Call, Expr, FunctionDef, If, Lambda, Module, Name, Node, Parameter, Try
+from amplint.model.walks import element, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
 class BoundFunction(Entity):
-    """A function, the arguments that a partial gives it, and what the parameters of its maker got."""
+    """A function, the arguments that a partial gives it, and what the parameters of its maker got.
+
+    frame evaluates what they got, and the object whose method it is; -1 is that of the call.
+    """
 
     home: "Facts"
-    function: FunctionDef
+    function: FunctionDef | Lambda
     given: tuple[Argument, ...] = ()
     captured: tuple[tuple[Parameter, Expr | None], ...] = ()
+    frame: int = -1
+    me: Expr | None = None
 
     def called(self, call: Call) -> Call:
         """The call with the arguments of the partial put in front of its own."""
@@ -46,21 +51,26 @@ def bound_function(home: "Facts", func: Node, owner: Node) -> BoundFunction | No
         is_plain = not any(argument.star for argument in made.args)
         return BoundFunction(*target, given=made.args[1:]) if target is not None and is_plain else None
     maker = named_function(home, made.func)
-    return _closure(*maker, made) if maker is not None else None
+    return closure(*maker, made) if maker is not None else None
 
 
-def _closure(home: "Facts", maker: FunctionDef, made: Call) -> BoundFunction | None:
-    """The function that a function defines, and returns from its only return."""
-    returned = sole_return(maker)
-    if not isinstance(returned, Name):
-        return None
-    found = home.names.lookup(returned.id, returned)
-    inner = found[0].node if len(found) == 1 and found[0].scope is maker else None
-    if not isinstance(inner, FunctionDef):
+def closure(
+    home: "Facts", maker: FunctionDef, made: Call, part: int | None = None, frame: int = -1
+) -> BoundFunction | None:
+    """The function that a function defines, and returns from its only return; with a part, in that place of a tuple."""
+    returned: Expr | None = sole_return(maker)
+    if part is not None:
+        returned = element(returned, part)
+    inner: Node | None = returned
+    if isinstance(returned, Name):
+        found = home.names.lookup(returned.id, returned)
+        is_own = len(found) == 1 and found[0].scope is maker
+        inner = (found[0].value or found[0].node) if is_own else None
+    if not isinstance(inner, FunctionDef | Lambda) or home.index.function(inner) is not maker:
         return None
     own, given = bindings(inner), bind(maker, made)
     captured = ((p, given.get(p.name)) for p in maker.parameters if p.name not in own)
-    return BoundFunction(home, inner, captured=tuple(captured))
+    return BoundFunction(home, inner, captured=tuple(captured), frame=frame)
 
 
 def _means_the_same(home: "Facts", made: Call, scope: Node, owner: Node) -> bool:
@@ -75,7 +85,15 @@ def _means_the_same(home: "Facts", made: Call, scope: Node, owner: Node) -> bool
 
 
 def named_function(home: "Facts", expr: Node) -> "tuple[Facts, FunctionDef] | None":
-    """The function in sight that an expression names, with its module."""
+    """The function in sight that an expression names, with its module; None where a test decides which of several."""
     name = home.names.canonical(expr)
     found = home.definition(name) if name is not None else None
-    return (found[0], found[1]) if found is not None and isinstance(found[1], FunctionDef) else None
+    if found is None or not isinstance(found[1], FunctionDef) or _is_one_of_several(found[0], found[1]):
+        return None
+    return found[0], found[1]
+
+
+def _is_one_of_several(home: "Facts", function: FunctionDef) -> bool:
+    """Whether its scope defines a function under both answers of a test."""
+    others = home.names.bindings(home.index.scope(function)).get(function.name, ())
+    return len(others) > 1 and any(isinstance(home.index.parents.get(each.node), If | Try) for each in others)

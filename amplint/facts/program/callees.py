@@ -10,11 +10,13 @@ from amplint.facts.program.bound_functions import BoundFunction, bound_function,
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import method
 from amplint.facts.program.escapes import keeps
+from amplint.facts.program.held import Choice, Held
+from amplint.facts.program.held_functions import HeldFunctions
 from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
-from amplint.flow.inline import Callee
+from amplint.flow.inline import Callee, Fork
 from amplint.knowledge.training_names import SCALER_CLASSES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Raise
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Raise
 from amplint.model.walks import last_name, own_nodes, walk
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Callees:
         self,
         facts: "Facts",
         klass: "tuple[Facts, ClassDef] | None",
-        is_wanted: "Callable[[Facts, FunctionDef], bool]",
+        is_wanted: "Callable[[Facts, FunctionDef | Lambda], bool]",
     ) -> None:
         self._facts = facts
         self._klass = klass
@@ -48,16 +50,13 @@ class Callees:
         self._frames: tuple[Frame, ...] = ()
         self._homes: tuple[Facts, ...] = ()
 
-    def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | None:
+    def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | Fork | None:
         """The callee of a call step, if its function is in sight and wanted."""
         if not isinstance(step.node, Call):
             return None
         found = self._find(step.node, step.frame, frames, MOST_HOPS)
-        bound = self._bound(step, frames) if found is None else None
-        if bound is not None:
-            found = bound.home, bound.function, None
         if found is None:
-            return None
+            return self._held(self._bound(step, frames), step)
         home, function, me = found
         if is_abstract(function):
             self.abstract.add((id(step.node), step.frame))
@@ -69,19 +68,39 @@ class Callees:
         if home.index.is_generator(function):
             return None
         self.homes[function] = home
-        call = step.node if bound is None else bound.called(step.node)
-        passed = bind(function, call, has_self=me is not None)
+        passed = bind(function, step.node, has_self=me is not None)
         if me is not None and function.parameters:
             passed[function.parameters[0].name] = me
-        module = "" if home is self._facts else home.path
-        return Callee(function, tuple(passed.items()), module, () if bound is None else bound.captured)
+        return Callee(function, tuple(passed.items()), self._module(home))
 
-    def _bound(self, step: Step, frames: tuple[Frame, ...]) -> BoundFunction | None:
-        """The function that a partial or a maker gave to the name that a call calls."""
+    def _module(self, home: "Facts") -> str:
+        return "" if home is self._facts else home.path
+
+    def _bound(self, step: Step, frames: tuple[Frame, ...]) -> Held:
+        """The function that a partial, a maker, a lambda or a choice gave to what a call calls."""
+        assert isinstance(step.node, Call)
         home = self.home(frames, step.frame)
-        return (
-            bound_function(home, step.node.func, frames[step.frame].function) if isinstance(step.node, Call) else None
-        )
+        bound = bound_function(home, step.node.func, frames[step.frame].function)
+        if bound is not None:
+            return bound
+        return HeldFunctions(self.activation(frames, step.frame)).of(home, step.node.func, step.frame)
+
+    def _held(self, held: Held, step: Step) -> Callee | Fork | None:
+        """The callee or callees of a call that runs a function which something holds."""
+        if isinstance(held, Choice):
+            sides = self._held(held.yes, step), self._held(held.no, step)
+            return Fork(held.test, held.frame, *sides) if sides != (None, None) else None
+        if not isinstance(held, BoundFunction) or not isinstance(step.node, Call):
+            return None
+        is_generator = held.home.index.is_generator(held.function)
+        is_elsewhere = held.me is not None and held.frame != step.frame
+        if is_generator or is_elsewhere or not self._is_wanted(held.home, held.function):
+            return None
+        self.homes[held.function] = held.home
+        passed = bind(held.function, held.called(step.node), has_self=held.me is not None)
+        if held.me is not None and held.function.parameters:
+            passed[held.function.parameters[0].name] = held.me
+        return Callee(held.function, tuple(passed.items()), self._module(held.home), held.captured, held.frame)
 
     def _runs_an_argument(self, step: Step, function: FunctionDef, frames: tuple[Frame, ...]) -> bool:
         """Whether a function calls a parameter that gets a wanted function: `timed(train_step)`."""

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.classes import seen_class
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name
 from amplint.model.walks import last_name, own_nodes
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def all_importers(facts: "Facts", names: Collection[str]) -> "tuple[Facts, ...]"
     return tuple(found.values())
 
 
-def bind(function: FunctionDef, call: Call, has_self: bool = False) -> dict[str, Expr | None]:
+def bind(function: FunctionDef | Lambda, call: Call, has_self: bool = False) -> dict[str, Expr | None]:
     """The arguments of a call by the parameters that get them; has_self: the first parameter is not among them.
 
     A value of None stands for something unknown (behind a `*` or `**` argument).

@@ -65,7 +65,7 @@ class Index:
         self.definitions: dict[str, FunctionDef | ClassDef] = {}
         self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
         self._scopes: dict[Node, Scope] = {module: module}
-        self._generators: dict[FunctionDef, bool] = {}
+        self._generators: dict[FunctionDef | Lambda, bool] = {}
         self._blocks: dict[Node, tuple[Node, Block]] = {}
         self._in_order: dict[Node, tuple[list[Node], list[tuple[int, int]]]] = {}
         scopes, parents = self._scopes, self.parents
@@ -116,7 +116,7 @@ class Index:
         """Every function and method, nested ones too."""
         return self.each(FunctionDef)
 
-    def is_generator(self, function: FunctionDef) -> bool:
+    def is_generator(self, function: FunctionDef | Lambda) -> bool:
         """Whether a call of a function of this module runs nothing yet."""
         if function not in self._generators:
             self._generators[function] = any(isinstance(node, Yield) for node in own_nodes(function))

@@ -204,16 +204,13 @@ class Origins:
     def klass(
         self, facts: "Facts", expr: Expr, where: Activation = NOWHERE, depth: int = DEEPEST
     ) -> "tuple[Facts, ClassDef] | None":
-        """The class in sight of which an object surely is an instance, where one is known."""
+        """The class in sight of which an object is an instance, where all that is known of it agrees."""
         if isinstance(expr, Name):
             mine = class_of_self(facts, expr)
             if mine is not None:
                 return mine
-        for origin in self.of(facts, expr, where, depth):
-            found = _made_by(origin)
-            if found is not None:
-                return found
-        return None
+        found = [made for origin in self.of(facts, expr, where, depth) for made in _made_by(origin)]
+        return found[0] if found and all(klass is found[0][1] for _, klass in found) else None
 
 
 def klass_of(facts: "Facts", expr: Expr, where: Activation) -> "tuple[Facts, ClassDef] | None":
@@ -270,18 +267,19 @@ def _arguments(facts: "Facts", function: Node, parameter: Parameter) -> "Iterato
             yield caller, value
 
 
-def _made_by(origin: Origin) -> "tuple[Facts, ClassDef] | None":
+def _made_by(origin: Origin) -> "Iterator[tuple[Facts, ClassDef]]":
+    """The classes in sight of which an origin may be an instance."""
     facts, expr = origin.facts, origin.expr
     if isinstance(expr, Parameter):
         annotation = expr.annotation
         if annotation is None or isinstance(annotation, Constant):
-            return None
+            return
         names = facts.names.meaning(annotation).names
     elif isinstance(expr, Call):
         names = facts.names.meaning(expr.func).names
     else:
-        return None
+        return
     if names & SCALER_CLASSES:
-        return None
-    seen = (seen_class(facts, name) for name in names)
-    return next((klass for klass in seen if klass is not None), None)
+        return
+    seen = (seen_class(facts, name) for name in sorted(names))
+    yield from (klass for klass in seen if klass is not None)

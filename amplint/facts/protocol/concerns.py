@@ -5,7 +5,7 @@ Goes by the names of methods alone, to be fast; what the calls mean is for `even
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,21 @@ from msgspec import Struct, field
 
 from amplint.facts.program.bound_functions import bound_function, named_function
 from amplint.knowledge.training_api import CLIP_NAMES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Module, Name, Node
-from amplint.model.walks import last_name, own_nodes
+from amplint.model.tree import (
+    Argument,
+    Assign,
+    Attribute,
+    Call,
+    ClassDef,
+    Expr,
+    FunctionDef,
+    IfExp,
+    Lambda,
+    Module,
+    Name,
+    Node,
+)
+from amplint.model.walks import last_name, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -27,7 +40,7 @@ _MENTION = re.compile(rf"\b(?:{'|'.join(sorted(METHODS | {'scale', 'update'}))})
 
 
 # A function that another one calls, with what is known of its module; None for a step itself.
-Way = tuple["Concerns", FunctionDef] | None
+Way = tuple["Concerns", FunctionDef | Lambda] | None
 
 
 class Concerns(Struct, dict=True):
@@ -37,13 +50,13 @@ class Concerns(Struct, dict=True):
     _direct: dict[Node, bool] = field(default_factory=dict)
     _answers: dict[Node, bool] = field(default_factory=dict)
 
-    def has(self, function: FunctionDef | Module) -> bool:
+    def has(self, function: FunctionDef | Lambda | Module) -> bool:
         """Whether a function of this module, or one that it calls, has anything to do with a training step."""
         if function not in self._answers:
             self._search(function)
         return self._answers[function]
 
-    def _search(self, function: FunctionDef | Module) -> None:
+    def _search(self, function: FunctionDef | Lambda | Module) -> None:
         """Follow calls until one leads to a step; that decides for all functions that were met on the way.
 
         An answer so follows from the program alone, also where functions call each other, and not from who asked first.
@@ -77,13 +90,19 @@ class Concerns(Struct, dict=True):
         for each, owner in met.items():
             owner._answers[each] = each in yes
 
-    def is_direct(self, function: FunctionDef | Module) -> bool:
-        """Whether the function's own body does."""
+    def is_direct(self, function: FunctionDef | Lambda | Module) -> bool:
+        """Whether the function's own body does, or a lambda in it."""
         if function not in self._direct:
-            self._direct[function] = any(_concerns(node) for node in own_nodes(function))
+            self._direct[function] = any(_concerns(node) for node in _with_lambdas(function))
         return self._direct[function]
 
-    def _ways(self, function: FunctionDef | Module) -> Iterator[Way]:
+    @cached_property
+    def _lambdas(self) -> frozenset[str]:
+        """The names by which lambdas of this module go that have to do with a step; '' for those in tables."""
+        lambdas = [each for each in self.facts.index.each(Lambda) if any(map(_concerns, own_nodes(each)))]
+        return frozenset(name for each in lambdas for name in _names_of(self.facts.index.parents, each))
+
+    def _ways(self, function: FunctionDef | Lambda | Module) -> Iterator[Way]:
         """The functions that a function calls or hands on, until it is plain that it has to do with a step itself."""
         if self.is_direct(function):
             yield None
@@ -92,7 +111,7 @@ class Concerns(Struct, dict=True):
             if not isinstance(node, Call):
                 continue
             name = node.func.attr if isinstance(node.func, Attribute) else ""
-            if name in self._method_names:
+            if name in self._method_names or last_name(node.func) in self._lambdas:
                 yield None
                 return
             for argument in node.args:
@@ -155,6 +174,26 @@ class Concerns(Struct, dict=True):
             names = more
             more = names | {f.name for f in methods if called[f] & names}
         return frozenset(names - {"__init__"})
+
+
+def _with_lambdas(function: FunctionDef | Lambda | Module) -> Iterator[Node]:
+    """The nodes of a function, with those of the lambdas that it makes."""
+    for node in own_nodes(function):
+        yield from walk(node) if isinstance(node, Lambda) else (node,)
+
+
+def _names_of(parents: Mapping[Node, Node], function: Lambda) -> Iterator[str]:
+    """The names that a lambda is assigned or passed as, '' where it is an element of something."""
+    around: Node | None = parents.get(function)
+    while isinstance(around, IfExp):
+        around = parents.get(around)
+    match around:
+        case Assign(targets=targets):
+            yield from map(last_name, targets)
+        case Argument(name=str(name)):
+            yield name
+        case _:
+            yield ""
 
 
 def _concerns(node: Node) -> bool:

@@ -22,6 +22,7 @@ from amplint.facts.protocol.call_shapes import (
 )
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.protocol.happening import Happening
+from amplint.facts.protocol.hidden_steps import hides_step
 from amplint.facts.protocol.owners import Owners
 from amplint.facts.protocol.places import is_known_place, is_of_many, is_part
 from amplint.facts.protocol.ratios import is_of_a_ratio
@@ -271,6 +272,9 @@ class Events(Struct, dict=True):
         """A call of something unseen that receives a scaler, an optimizer, or the object that holds them."""
         if (id(call), frame) in self.scene.callees.harmless or is_harmless(self.scene.homes[frame], call):
             return
+        if hides_step(self.scene.homes[frame], call.func):
+            yield from (Happening(EventKind.FORGET, scaler) for scaler in self.roles.scalers)
+            yield Happening(EventKind.FORGET)
         given = [self.scene.place(a.value, frame) for a in call.args if not isinstance(a.value, Lambda)]
         is_abstract = (id(call), frame) in self.scene.callees.abstract
         if isinstance(call.func, Attribute) and is_touching(call.func.attr, is_abstract):

@@ -152,12 +152,14 @@ def read(root: Root, scene: Scene) -> Reading | None:
     return Reading(root, scene, roles, events, reader, questions, flow.is_given_up)
 
 
-def _is_wanted(home: "Facts", function: FunctionDef) -> bool:
+def _is_wanted(home: "Facts", function: FunctionDef | Lambda) -> bool:
     """What has to do with a step, what never returns, and what only answers, as `exists(scaler)` does.
 
     Nothing runs behind a call of `abort`. What stands under a decorator may be one case of several, as with
     `singledispatch`.
     """
+    if isinstance(function, Lambda):
+        return home.concerns.has(function)
     last = function.body[-1] if function.body and not function.decorators else None
     answers = isinstance(last, Return) and isinstance(last.value, Compare) and len(function.body) == 1
     return isinstance(last, Raise) or answers or home.concerns.has(function)

@@ -27,6 +27,7 @@ from amplint.model.tree import (
     For,
     FunctionDef,
     Generator,
+    Lambda,
     Module,
     Name,
     Node,
@@ -50,7 +51,7 @@ class Scene:
         facts: "Facts",
         root: Owner,
         klass: "tuple[Facts, ClassDef] | None",
-        is_wanted: "Callable[[Facts, FunctionDef], bool]",
+        is_wanted: "Callable[[Facts, FunctionDef | Lambda], bool]",
         is_entered: IsEntered,
     ) -> None:
         self.facts = facts
@@ -124,7 +125,9 @@ class Scene:
             case Name():
                 sole = self.homes[frame].sole_bindings.of(expr)
                 value = sole.value if sole is not None and sole.scope is self.frames[frame].function else None
-                if isinstance(value, Name | Attribute | Subscript) or is_lookup(value):
+                if isinstance(value, Name | Attribute | Subscript | Call) and (
+                    not isinstance(value, Call) or is_lookup(value)
+                ):
                     return self._said(value, frame)
                 return self.terms.of(expr, frame)
             case Attribute():
