@@ -24,10 +24,10 @@ class LoopScope(Struct, eq=False):
 class CleanScope(Struct, eq=False):
     """Steps that every way out passes: a `finally` block, the exit of a context manager.
 
-    copies holds the block where the clean-up for one kind of exit starts.
+    draw is told whether an exception leaves; copies holds the block where the clean-up for one kind of exit starts.
     """
 
-    draw: Callable[[], None]
+    draw: Callable[[bool], None]
     copies: dict[tuple[str, str | None], int] = field(default_factory=dict)
 
 
@@ -90,7 +90,7 @@ class Exits(Sketch):
         scope.copies[key] = copy = self.new()
         self.jump(copy)
         self.enter(copy)
-        scope.draw()
+        scope.draw(kind in ("raise", "implicit"))
         return True
 
     def _catch(self, scope: CatchScope, exception: str | None) -> bool:

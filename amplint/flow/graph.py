@@ -21,7 +21,7 @@ class StepKind(StrEnum):
     open, close: the same for a call whose callee's blocks stand in the graph between the two.
     bind: names or places got a value: assignments of every form, imports, definitions, `del`, the target of a loop,
     of a comprehension (node Generator), of a `with` item, of a handler, the captures of a match case.
-    enter, leave: a `with` item was entered or left, by whichever way.
+    enter, leave, abort: a `with` item was entered, or left: by an exception, or by any other way.
     test: an expression was evaluated to decide a branch.
     return, raise, yield: the value was evaluated; the way out follows.
     """
@@ -32,6 +32,7 @@ class StepKind(StrEnum):
     BIND = "bind"
     ENTER = "enter"
     LEAVE = "leave"
+    ABORT = "abort"
     TEST = "test"
     RETURN = "return"
     RAISE = "raise"

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, IsEntered, Owner, Passing, Step, StepKind
+from amplint.flow.managers import Halves, halves
 from amplint.flow.statements import build, may_be_empty
 from amplint.flow.tidy import tidy
 from amplint.model.data import Value
-from amplint.model.tree import Constant, Expr, FunctionDef, Lambda, Parameter
+from amplint.model.tree import Constant, Expr, FunctionDef, Lambda, Node, Parameter, WithItem
 
 DEEPEST = 8
 MOST_BLOCKS = 3000
@@ -79,12 +80,15 @@ class _Expansion:
         self._resolve = resolve
         self._is_entered = is_entered
         self._built: dict[tuple[Owner, bool], Graph] = {}
+        self._managers: dict[tuple[int, int], tuple[int, Halves] | None] = {}
         # What a call on one side of a fork runs, by its block: nobody asks again there.
         self._decided: dict[int, Callee | None] = {}
 
     def expand_first(self, number: int) -> range:
         """Expand the first call of a block that can be; gives the new blocks, which may hold further calls."""
         for place, step in enumerate(self.blocks[number].steps):
+            if step.kind in (StepKind.ENTER, StepKind.LEAVE) and (manager := self._manager(step)) is not None:
+                return self._pass(number, place, *manager)
             is_decided = place == 0 and number in self._decided
             callee = self._decided[number] if is_decided else self._callee(step)
             if isinstance(callee, Fork):
@@ -122,7 +126,7 @@ class _Expansion:
         )
 
     def _callee(self, step: Step) -> Callee | Fork | None:
-        if step.kind is not StepKind.CALL:
+        if step.kind not in (StepKind.CALL, StepKind.ENTER):
             return None
         around, depth = step.frame, 0
         running: set[Owner] = set()
@@ -143,15 +147,57 @@ class _Expansion:
             self._built[key] = build(function, self._is_entered, is_guarded=is_guarded)
         return self._built[key]
 
+    def _manager(self, step: Step) -> tuple[int, Halves] | None:
+        """The frame of the generator that makes the manager of a `with` item, and what runs at both its ends."""
+        key = (id(step.node), step.frame)
+        if key not in self._managers:
+            self._managers[key] = None
+            callee = self._callee(Step(StepKind.ENTER, step.node, step.frame))
+            parts = halves(self._graph(callee.function, False)) if isinstance(callee, Callee) else None
+            if isinstance(callee, Callee) and isinstance(step.node, WithItem) and parts is not None:
+                self._managers[key] = len(self.frames), parts
+                self._open(callee, step.node.context, step.frame)
+        return self._managers[key]
+
+    def _pass(self, number: int, place: int, frame: int, parts: Halves) -> range:
+        """One half of a manager's generator, where it is entered or left."""
+        step = self.blocks[number].steps[place]
+        context = self.frames[frame].call
+        assert context is not None
+        closing = (Step(StepKind.CLOSE, context, step.frame, frame),)
+        if step.kind is StepKind.ENTER:
+            opening = (step, Step(StepKind.OPEN, context, step.frame, frame))
+            return self._insert(number, place, parts.first, 0, opening, closing)
+        return self._insert(number, place, parts.second, parts.entry, (step,), closing, frame)
+
+    def _open(self, callee: Callee, call: Node, frame: int) -> int:
+        self.frames.append(Frame(callee.function, call, frame, _passed(callee, frame), callee.module))
+        return len(self.frames) - 1
+
     def _splice(self, number: int, place: int, callee: Callee) -> range:
-        block = self.blocks[number]
-        call = block.steps[place]
+        call = self.blocks[number].steps[place]
+        is_guarded = any(edge.kind is EdgeKind.EXCEPTION for edge in self.blocks[number].edges)
+        inner, frame = self._graph(callee.function, is_guarded), self._open(callee, call.node, call.frame)
+        opening = (Step(StepKind.OPEN, call.node, call.frame, frame),)
+        return self._insert(number, place, inner, 0, opening, (Step(StepKind.CLOSE, call.node, call.frame, frame),))
+
+    def _insert(
+        self,
+        number: int,
+        place: int,
+        inner: Graph,
+        entry: int,
+        opening: tuple[Step, ...],
+        closing: tuple[Step, ...],
+        frame: int = -1,
+    ) -> range:
+        """The blocks of a graph, from one of them on, in the place of a step; frame is by default what is opened."""
+        block, first = self.blocks[number], len(self.blocks)
+        frame = frame if frame >= 0 else opening[-1].opened
         raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
-        inner, first, frame = self._graph(callee.function, bool(raising)), len(self.blocks), len(self.frames)
-        self.frames.append(Frame(callee.function, call.node, call.frame, _passed(callee, call.frame), callee.module))
         rest = first + len(inner.blocks)
-        before = (*block.steps[:place], Step(StepKind.OPEN, call.node, call.frame, frame))
-        self.blocks[number] = Block(before, (Edge(first), *(raising if _calls(before) else ())))
+        before = (*block.steps[:place], *opening)
+        self.blocks[number] = Block(before, (Edge(first + entry), *(raising if _calls(before) else ())))
         for index, part in enumerate(inner.blocks):
             steps = tuple([Step(step.kind, step.node, frame, step.opened) for step in part.steps])
             edges = tuple([Edge(e.target + first, e.kind, e.node, e.is_true, e.subject, frame) for e in part.edges])
@@ -160,7 +206,7 @@ class _Expansion:
             elif index == inner.raised:
                 edges = tuple(replace(edge, kind=EdgeKind.CAUGHT) for edge in raising) or (Edge(self.raised),)
             self.blocks.append(Block(steps, edges))
-        after = (Step(StepKind.CLOSE, call.node, call.frame, frame), *block.steps[place + 1 :])
+        after = (*closing, *block.steps[place + 1 :])
         ways = block.edges if _calls(after) else tuple(e for e in block.edges if e.kind is not EdgeKind.EXCEPTION)
         self.blocks.append(Block(after, ways))
         return range(first, rest + 1)

@@ -204,7 +204,7 @@ class Statements(Expressions):
         outside, after = self.scopes, self.new()
         if _may_swallow(item):
             self.scopes = (*self.scopes, CatchScope(((item, after),)))
-        self.scopes = (*self.scopes, CleanScope(lambda: self.append(StepKind.LEAVE, item)))
+        self.scopes = (*self.scopes, CleanScope(lambda is_raised: self._leave(item, is_raised)))
         self.cut()
         self._with(statement, index + 1)
         self.scopes = outside
@@ -213,10 +213,13 @@ class Statements(Expressions):
         self.jump(after)
         self.enter(after)
 
+    def _leave(self, item: WithItem, is_raised: bool) -> None:
+        self.append(StepKind.ABORT if is_raised else StepKind.LEAVE, item)
+
     def _try(self, statement: Try) -> None:
         outside, after = self.scopes, self.new()
         if statement.finalbody:
-            self.scopes = (*outside, CleanScope(lambda: self.run(statement.finalbody)))
+            self.scopes = (*outside, CleanScope(lambda _: self.run(statement.finalbody)))
         guarded = self.scopes
         handlers = tuple((handler, self.new()) for handler in statement.handlers)
         if handlers:

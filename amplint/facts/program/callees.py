@@ -16,7 +16,7 @@ from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee, Fork
 from amplint.knowledge.training_names import SCALER_CLASSES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Raise
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Raise, WithItem
 from amplint.model.walks import last_name, own_nodes, walk
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_HOPS = 4
 NOT_THERE = "NotImplementedError"
+MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 
 
 class Callees:
@@ -31,7 +32,7 @@ class Callees:
 
     homes remembers the module of every function that was found, harmless the calls (with their frame) of functions that
     are seen, have nothing to do with a training step, and hand nothing on that they are given; abstract those of
-    methods that only subclasses have a body for.
+    methods that only subclasses have a body for; managed the `with` items whose managers are generators in sight.
     """
 
     def __init__(
@@ -46,12 +47,15 @@ class Callees:
         self.homes: dict[Owner, Facts] = {}
         self.harmless: set[tuple[int, int]] = set()
         self.abstract: set[tuple[int, int]] = set()
+        self.managed: set[tuple[int, int]] = set()
         # The last frames that were asked about, for they seldom change from call to call.
         self._frames: tuple[Frame, ...] = ()
         self._homes: tuple[Facts, ...] = ()
 
     def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | Fork | None:
-        """The callee of a call step, if its function is in sight and wanted."""
+        """The callee of a call step, if its function is in sight and wanted; of a `with` item, its manager's maker."""
+        if isinstance(step.node, WithItem):
+            return self._manager(step.node, step.frame, frames)
         if not isinstance(step.node, Call):
             return None
         found = self._find(step.node, step.frame, frames, MOST_HOPS)
@@ -65,13 +69,27 @@ class Callees:
             if keeps(home, function, step.node, has_self=me is not None):
                 self.harmless.add((id(step.node), step.frame))
             return None
-        if home.index.is_generator(function):
-            return None
+        return None if home.index.is_generator(function) else self._called(step.node, home, function, me)
+
+    def _called(self, call: Call, home: "Facts", function: FunctionDef, me: Expr | None) -> Callee:
         self.homes[function] = home
-        passed = bind(function, step.node, has_self=me is not None)
+        passed = bind(function, call, has_self=me is not None)
         if me is not None and function.parameters:
             passed[function.parameters[0].name] = me
         return Callee(function, tuple(passed.items()), self._module(home))
+
+    def _manager(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Callee | None:
+        """The generator whose call is the manager of a `with` item."""
+        call = item.context
+        found = self._find(call, frame, frames, MOST_HOPS) if isinstance(call, Call) else None
+        if found is None or not isinstance(call, Call) or not self._is_wanted(*found[:2]):
+            return None
+        home, function, me = found
+        if not any(home.names.canonical(decorator) in MANAGERS for decorator in function.decorators):
+            return None
+        self.managed.add((id(item), frame))
+        self.harmless.add((id(call), frame))
+        return self._called(call, home, function, me)
 
     def _module(self, home: "Facts") -> str:
         return "" if home is self._facts else home.path

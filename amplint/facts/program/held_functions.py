@@ -1,4 +1,4 @@
-"""Which functions an expression may hold: by names, arguments, attributes, tables, and the tests that choose among them.
+"""Which functions an expression may hold: by names, arguments, attributes and tables, chosen by the tests around them.
 
 Knows lambdas, functions and what makers return; refuses where a choice hangs on what no frame of the graph can ask.
 """
@@ -57,7 +57,7 @@ class HeldFunctions:
         self._where = where
 
     def of(self, home: "Facts", expr: Node, frame: int, hops: int = MOST_HOPS) -> Held:
-        """What an expression holds that a frame evaluates; frame is -1 for one that runs when its module is imported."""
+        """What an expression holds that a frame evaluates; -1 is none: it runs when its module is imported."""
         if not hops:
             return None
         match expr:

@@ -11,7 +11,7 @@ from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Passing, Step, StepKind
 from amplint.flow.terms import Term
 from amplint.flow.writes import TAKING_IN, writes
-from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, Name, Node, Return, Subscript
+from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, Name, Node, Return, Subscript, Yield
 from amplint.model.walks import children, last_name
 
 _PLACES = frozenset({Name, Attribute, Subscript})
@@ -32,7 +32,7 @@ class Carriers(Struct):
 
     def __post_init__(self) -> None:
         steps = [step for _, _, step in self.scene.graph.steps()] if self.scales else []
-        kinds = (StepKind.BIND, StepKind.RETURN, StepKind.OPEN)
+        kinds = (StepKind.BIND, StepKind.RETURN, StepKind.YIELD, StepKind.OPEN)
         steps = [step for step in dict.fromkeys(steps) if step.kind in kinds or takes_in(step)]
         while sum(self._spread(step) for step in steps):
             pass
@@ -42,8 +42,8 @@ class Carriers(Struct):
         match step.kind:
             case StepKind.BIND:
                 return any(place in self.places for place, _ in writes(step, self.scene.terms))
-            case StepKind.RETURN | StepKind.CLOSE:
-                frame = step.frame if step.kind is StepKind.RETURN else step.opened
+            case StepKind.RETURN | StepKind.YIELD | StepKind.CLOSE:
+                frame = step.opened if step.kind is StepKind.CLOSE else step.frame
                 opener = self.scene.frames[frame]
                 return (id(opener.call), opener.parent) in self.calls
             case StepKind.OPEN:
@@ -70,8 +70,8 @@ class Carriers(Struct):
         match step.kind:
             case StepKind.BIND:
                 self._spread_assignment(step)
-            case StepKind.RETURN:
-                value = step.node.value if isinstance(step.node, Return) else step.node
+            case StepKind.RETURN | StepKind.YIELD:
+                value = step.node.value if isinstance(step.node, Return | Yield) else step.node
                 opener = self.scene.frames[step.frame]
                 if value is not None and opener.call is not None and self._mentions(value, step.frame):
                     self.calls.add((id(opener.call), opener.parent))
@@ -92,7 +92,9 @@ class Carriers(Struct):
     def _spread_assignment(self, step: Step) -> None:
         """What is assigned, or comes in turns."""
         node = step.node
-        value = node.iter if isinstance(node, For | Generator) else getattr(node, "value", None)
+        value = (
+            node.iter if isinstance(node, For | Generator) else getattr(node, "value", getattr(node, "context", None))
+        )
         if not isinstance(value, Node) or not self._mentions(value, step.frame):
             return
         places = {place for place, _ in writes(step, self.scene.terms)}

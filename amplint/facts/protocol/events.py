@@ -23,6 +23,7 @@ from amplint.facts.protocol.call_shapes import (
 from amplint.facts.protocol.gradients import Handling, assignment_handling, call_handling
 from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.hidden_steps import hides_step
+from amplint.facts.protocol.lost_sight import all_forgotten, record_read
 from amplint.facts.protocol.owners import Owners
 from amplint.facts.protocol.places import is_known_place, is_of_many, is_part
 from amplint.facts.protocol.ratios import is_of_a_ratio
@@ -32,7 +33,7 @@ from amplint.facts.protocol.sharing import Sharing
 from amplint.flow.graph import Step, StepKind
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
-from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS, RECORD
+from amplint.knowledge.training_api import CLIP_FUNCTIONS, CLIP_NAMES, NORM_FUNCTIONS, QUIET_METHODS
 from amplint.knowledge.training_names import FSDP
 from amplint.model.tree import (
     Attribute,
@@ -42,7 +43,6 @@ from amplint.model.tree import (
     Expr,
     Lambda,
     Node,
-    Subscript,
     WithItem,
 )
 from amplint.model.walks import is_none, last_name
@@ -99,12 +99,14 @@ class Events(Struct, dict=True):
                     yield Happening(EventKind.FORGET)
             case StepKind.BIND, node:
                 yield from self._assignment(node, step.frame)
-            case StepKind.YIELD, _ if not self._runs_backward:
+            case StepKind.ABORT, item if (id(item), step.frame) in self.scene.callees.managed:
+                yield from all_forgotten(self.roles)
+            case StepKind.YIELD, _ if step.frame == 0 and not self._runs_backward:
                 # Who iterates, or has the body of the `with`, runs it.
                 yield Happening(EventKind.FORGET)
             case StepKind.TEST, Compare() as test:
                 for side in (test.left, *test.comparators):
-                    yield from self._record_read(side, step.frame)
+                    yield from record_read(self.scene, self.roles, side, step.frame)
             case _:
                 pass
 
@@ -113,7 +115,7 @@ class Events(Struct, dict=True):
         if handling is not None:
             yield Happening(_KINDS[handling], None, self.owners.of(node, frame), handling=handling)
         value = getattr(node, "value", None)
-        yield from self._record_read(value, frame)
+        yield from record_read(self.scene, self.roles, value, frame)
         targets = getattr(node, "targets", ()) or ((node.target,) if hasattr(node, "target") else ())
         if isinstance(value, Call) and not is_lookup(value):
             for target in targets:
@@ -125,16 +127,6 @@ class Events(Struct, dict=True):
                 # A new object has optimizers of its own: what its predecessor of an earlier turn left is not theirs.
                 held = (each for each in self.roles.optimizers if each != place and is_part(place, each))
                 yield from (Happening(EventKind.FORGET, None, (each,)) for each in held if is_known_place(place))
-
-    def _record_read(self, value: Node | None, frame: int) -> Iterator[Happening]:
-        """Who reads the stage that a scaler keeps of an optimizer knows on which paths it was unscaled."""
-        while isinstance(value, Subscript | Attribute):
-            if isinstance(value, Attribute) and value.attr == RECORD:
-                scaler = self.scene.place(value.value, frame)
-                if scaler in self.roles.scalers:
-                    yield Happening(EventKind.FORGET, scaler)
-                    yield Happening(EventKind.FORGET)
-            value = value.value
 
     def _call(self, call: Call, frame: int) -> Iterator[Happening]:
         func = call.func
@@ -273,8 +265,7 @@ class Events(Struct, dict=True):
         if (id(call), frame) in self.scene.callees.harmless or is_harmless(self.scene.homes[frame], call):
             return
         if hides_step(self.scene.homes[frame], call.func):
-            yield from (Happening(EventKind.FORGET, scaler) for scaler in self.roles.scalers)
-            yield Happening(EventKind.FORGET)
+            yield from all_forgotten(self.roles)
         given = [self.scene.place(a.value, frame) for a in call.args if not isinstance(a.value, Lambda)]
         is_abstract = (id(call), frame) in self.scene.callees.abstract
         if isinstance(call.func, Attribute) and is_touching(call.func.attr, is_abstract):

@@ -42,6 +42,7 @@ from amplint.model.tree import (
     Subscript,
     Tuple,
     Unary,
+    WithItem,
 )
 from amplint.model.walks import last_name, walk
 
@@ -214,6 +215,8 @@ class Losses(Struct):
             case AnnAssign() | AugAssign() | NamedExpr():
                 if node.value is not None:
                     yield from self._parts(node.target, node.value, frame, here)
+            case WithItem(target=target) if target is not None:
+                yield from self._parts(target, node.context, frame, here)
             case For() | Generator():
                 yield from self._turn(node.target, node.iter, frame, here)
             case _:

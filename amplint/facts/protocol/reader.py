@@ -28,7 +28,7 @@ from amplint.knowledge.automaton import Automaton
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.knowledge.state import Error, Event, OptimizerState, State
 from amplint.model.data import Value
-from amplint.model.tree import Assign, Attribute, Call, Node, Return
+from amplint.model.tree import Assign, Attribute, Call, Node, Return, Yield
 from amplint.model.walks import last_name
 
 UNSEEN: Term = ("name", "optimizer that is not seen", "")
@@ -120,7 +120,7 @@ class Reader(Client[Standing]):
                 return [new for point in points for new in self._bound(step, self.losses.assigned(step, point))]
             case StepKind.OPEN:
                 return [self.losses.opened(step, point) for point in points]
-            case StepKind.RETURN:
+            case StepKind.RETURN | StepKind.YIELD:
                 return [self._returned(step, point) for point in points]
             case StepKind.CLOSE:
                 return [self._closed(step, point) for point in points]
@@ -162,7 +162,7 @@ class Reader(Client[Standing]):
             yield here.with_turn(place, (True, True))
 
     def _returned(self, step: Step, here: Standing) -> Standing:
-        value = step.node.value if isinstance(step.node, Return) else step.node
+        value = step.node.value if isinstance(step.node, Return | Yield) else step.node
         shares = self.losses.shares(value, step.frame, here) if value is not None else frozenset()
         if not shares and not here.results:
             return here

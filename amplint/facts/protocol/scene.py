@@ -33,7 +33,7 @@ from amplint.model.tree import (
     Node,
     Subscript,
 )
-from amplint.model.walks import own_nodes
+from amplint.model.walks import last_name, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -225,7 +225,12 @@ class Scene:
         source = loop.iter
         zipped = _zipped(loop.target, source, name)
         collection = self._resolved(self.terms.of(zipped, frame), budget - 1)
-        return ("each", collection if is_known_place(collection) else ("name", name, frame))
+        if not is_known_place(collection):
+            return ("each", ("name", name, frame))
+        element: Term = ("each", collection)
+        for part in _parts_of(loop.target, source, name) if zipped is source else ():
+            element = ("item", element, ("const", "int", part))
+        return element
 
     def local_or_foreign(self, origin_facts: "Facts", expr: Expr, frame: int, me: Term | None) -> Term:
         """The term of an expression that may stand in the function of a frame, or in a method outside the graph."""
@@ -258,6 +263,22 @@ def _zipped(target: Expr, source: Expr, name: str) -> Expr:
             if isinstance(part, Name) and part.id == name:
                 return argument.value
     return source
+
+
+def _parts_of(target: Expr, source: Expr, name: str) -> tuple[int, ...]:
+    """Where a name stands in the tuples that a loop goes through, from outside inwards; () where it is all of one."""
+    path = _path_to(target, name)
+    is_paired = isinstance(source, Call) and last_name(source.func) in ("enumerate", "items")
+    return path[1:] if is_paired and path[:1] == (1,) else () if is_paired else path
+
+
+def _path_to(target: Expr, name: str) -> tuple[int, ...]:
+    for place, part in enumerate(getattr(target, "elts", ())):
+        if isinstance(part, Name) and part.id == name:
+            return (place,)
+        if inner := _path_to(part, name):
+            return (place, *inner)
+    return ()
 
 
 def _is_part_of(value: Node | None, name: str) -> bool:
