@@ -4,7 +4,7 @@ Knows a mean over a micro-batch only where torch's own losses or a `.mean()` mak
 """
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ from amplint.model.tree import (
     While,
     With,
 )
-from amplint.model.walks import walk
+from amplint.model.walks import element, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -254,6 +254,16 @@ def _behind(reading: Reading, backward: Step, step: Step, made: tuple[Expr, Step
     if not inner or inner[0] in outer or not isinstance(inner[0], For) or set(map(id, outer)) - set(map(id, inner)):
         return None
     loop = inner[0]
-    if id(step.node) in set(map(id, walk(loop))) or not is_of_parts(loop):
+    given = partial(_assigned_once, reading.scene.homes[backward.frame])
+    if id(step.node) in set(map(id, walk(loop))) or not is_of_parts(loop, given):
         return None
-    return Group(reading, loop, backward, step, *made, period=period_of(loop))
+    return Group(reading, loop, backward, step, *made, period=period_of(loop, given))
+
+
+def _assigned_once(home: "Facts", name: Name) -> Expr | None:
+    """What a name was assigned, alone or beside others, where it was once."""
+    found = home.names.lookup(name.id, name)
+    if len(found) != 1 or found[0].value is not None:
+        return found[0].value if len(found) == 1 else None
+    given = home.values.unpacked(found[0].node)
+    return element(given.value, given.part)

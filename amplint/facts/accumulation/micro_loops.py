@@ -3,31 +3,40 @@
 Knows how such loops are written, and how many turns they say they have; knows no scaler and no step.
 """
 
+from collections.abc import Callable
+
 from amplint.facts.program.spelling import spelled
-from amplint.model.tree import Call, Constant, Expr, For, Name, Node, Slice, Subscript
+from amplint.model.tree import Argument, Attribute, Call, Constant, Expr, For, Name, Node, Slice, Subscript
 from amplint.model.walks import last_name, walk
 
 # Calls that cut a batch into as many parts as they are told, and into parts of the length that they are told.
 CUTTING = frozenset({"chunk", "tensor_split", "array_split"})
 SPLITTING = frozenset({"split"})
+# The arguments of a range with a stride.
+STRIDING = 3
+# What a name was assigned, where it was once.
+Given = Callable[[Name], Expr | None]
 
 
-def is_of_parts(loop: For) -> bool:
+def is_of_parts(loop: For, given: Given) -> bool:
     """Whether the turns of a loop go through the parts of a batch, of which there is more than one."""
-    if _ranged(loop) is None:
-        return _cut(loop) is not None or _is_named_so(loop.iter, loop.target)
-    period = period_of(loop)
+    ranged = _ranged(loop)
+    if ranged is None:
+        return _cut(loop, given) is not None or _is_named_so(loop.iter, loop.target)
+    if len(ranged.args) == STRIDING:
+        return _is_length(ranged.args[1].value) and _slices(loop)
+    period = period_of(loop, given)
     if period is None or is_one(period):
         return False
     return _slices(loop) or _draws(loop) or _is_named_so(period, loop.target)
 
 
-def period_of(loop: For) -> Expr | None:
+def period_of(loop: For, given: Given) -> Expr | None:
     """How many turns a loop has, as it is written; None where that cannot be told."""
     ranged = _ranged(loop)
     if ranged is not None:
         return ranged.args[0].value if len(ranged.args) == 1 else None
-    cut = _cut(loop)
+    cut = _cut(loop, given)
     return _number(cut) if cut is not None and last_name(cut.func) in CUTTING else None
 
 
@@ -42,9 +51,21 @@ def _ranged(loop: For) -> Call | None:
     return loop.iter if is_range and isinstance(loop.iter, Call) else None
 
 
-def _cut(loop: For) -> Call | None:
-    """The call that cuts what a loop goes through into parts."""
-    calls = (node for node in walk(loop.iter) if isinstance(node, Call))
+def _is_length(stop: Expr) -> bool:
+    """Whether a range ends where a batch does: `len(x)`, `x.size(0)`, `x.shape[0]`."""
+    match stop:
+        case Call(func=Name(id="len")) | Call(func=Attribute(attr="size"), args=(Argument(value=Constant(value=0)),)):
+            return True
+        case Subscript(value=Attribute(attr="shape"), index=Constant(value=0)):
+            return True
+        case _:
+            return False
+
+
+def _cut(loop: For, given: Given) -> Call | None:
+    """The call that cuts what a loop goes through into parts, there or where it was assigned."""
+    named = (given(node) for node in walk(loop.iter) if isinstance(node, Name))
+    calls = [node for node in (*walk(loop.iter), *named) if isinstance(node, Call)]
     return next((call for call in calls if last_name(call.func) in CUTTING | SPLITTING and _is_of_tensor(call)), None)
 
 

@@ -193,8 +193,9 @@ class HeldFunctions:
             given = next((argument.value for argument in kept.args if argument.name == expr.attr), None)
             return self.of(home, given, frame, hops) if given is not None else None
         receiver = self.of(home, expr.value, frame, hops)
-        if receiver is not None:
-            return _method(receiver, expr, frame)
+        found = _method(receiver, expr, frame)
+        if found is not None or isinstance(receiver, Choice):
+            return found
         klass = klass_of(home, expr.value, self._where.outer(frame)) if frame >= 0 else None
         values = list(assigned(*klass, expr.attr)) if klass is not None else []
         owner, value = values[0] if len(values) == 1 else (home, None)

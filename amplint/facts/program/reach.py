@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from amplint.model.data import Value
-from amplint.model.tree import Call, ClassDef, For, FunctionDef, Lambda, Node, While
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, For, FunctionDef, Lambda, Name, Node, While
 from amplint.model.walks import children
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def reached(
 
     Functions that are only defined there are left out; generators are not followed, for they run later.
     """
-    nothing: frozenset[FunctionDef] = frozenset()
-    start: tuple[tuple[Call, ...], bool, int, frozenset[FunctionDef]] = ((), False, depth, nothing)
+    nothing: frozenset[FunctionDef | Lambda] = frozenset()
+    start: tuple[tuple[Call, ...], bool, int, frozenset[FunctionDef | Lambda]] = ((), False, depth, nothing)
     stack = [(facts, root, *start) for root in reversed(list(roots))]
     while stack:
         home, node, via, looped, left, seen = stack.pop()
@@ -46,7 +46,19 @@ def reached(
         inner = looped or isinstance(node, _LOOPS)
         stack += [(home, child, via, inner, left, seen) for child in reversed(children(node))]
         callee = home.targets.function(node) if left and isinstance(node, Call) else None
+        if callee is None and left and isinstance(node, Call):
+            bodies = (each for each in _lambdas(home, node.func) if each[1] not in seen)
+            stack += [(owner, each.body, (*via, node), looped, left - 1, seen | {each}) for owner, each in bodies]
         if callee is not None and callee[1] not in seen and not callee[0].index.is_generator(callee[1]):
             owner, function = callee
             path, behind = (*via, node) if isinstance(node, Call) else via, seen | {function}
             stack += [(owner, each, path, looped, left - 1, behind) for each in reversed(function.body)]
+
+
+def _lambdas(home: "Facts", func: Expr) -> "list[tuple[Facts, Lambda]]":
+    """The lambdas that a name, or an attribute of `self`, may hold."""
+    is_of_self = isinstance(func, Attribute) and isinstance(func.value, Name) and func.value.id == "self"
+    if not (isinstance(func, Name) or is_of_self) or home.names.canonical(func) is not None:
+        return []
+    origins = home.values.origins(func, is_local=True)
+    return [(origin.facts, origin.node) for origin in origins if isinstance(origin.node, Lambda)]
