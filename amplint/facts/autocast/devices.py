@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.autocast.regions import Autocast
 from amplint.facts.program.branches import sides
-from amplint.facts.program.classes import method
+from amplint.facts.program.classes import method, seen_class
 from amplint.facts.program.constructors import Construction
 from amplint.knowledge import training_names as known
 from amplint.model.data import Value
-from amplint.model.tree import Assign, Attribute, Call, ClassDef, Constant, Expr, IfExp, Name, Node
+from amplint.model.tree import Assign, Attribute, Call, Constant, Expr, IfExp, Name, Node
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
@@ -66,10 +66,8 @@ class Devices:
 
     def _chooses_device(self, made: Construction) -> bool:
         """Whether a scaler of the project's own has a constructor, which may hand on another device."""
-        found = self._facts.definition(made.name)
-        return (
-            found is not None and isinstance(found[1], ClassDef) and method(found[0], found[1], "__init__") is not None
-        )
+        klass = seen_class(self._facts, made.name)
+        return klass is not None and method(*klass, "__init__") is not None
 
     def fixed_devices(self) -> Iterator[FixedDevice]:
         """Regions hard-coded for CUDA where a device variable may be another accelerator, and nothing moves to CUDA."""

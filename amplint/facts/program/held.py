@@ -37,6 +37,8 @@ class Choice(Entity):
 Held = BoundFunction | HeldClass | Choice | None
 Tests = list[tuple[Expr, bool]]
 
+MOST_TESTS = 4
+
 
 def chosen(test: Expr, frame: int, yes: Held, no: Held) -> Held:
     """A choice, where some frame can ask its test and one of the two is known."""
@@ -58,7 +60,7 @@ def tests_around(home: "Facts", node: Node, scope: Node, shared: set[Node]) -> T
         elif home.index.parents.get(outer) is not None and not isinstance(outer, With) and hasattr(outer, "body"):
             return None
         child = outer
-    return found[::-1]
+    return found[::-1] if len(found) <= MOST_TESTS else None
 
 
 def tests_of(home: "Facts", binding: Binding, shared: set[Node]) -> Tests | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.bound_functions import BoundFunction, closure, named_function
 from amplint.facts.program.callers import bind
-from amplint.facts.program.classes import assigned, method
+from amplint.facts.program.classes import assigned, method, seen_class
 from amplint.facts.program.held import (
     Choice,
     Held,
@@ -174,9 +174,9 @@ class HeldFunctions:
                 return None
 
     def _imported(self, home: "Facts", canonical: str, hops: int) -> Held:
-        target = home.definition(canonical)
-        if target is not None and isinstance(target[1], ClassDef):
-            return HeldClass(target[0], target[1])
+        klass = seen_class(home, canonical)
+        if klass is not None:
+            return HeldClass(*klass)
         module, _, name = canonical.rpartition(".")
         owner = home.context.modules.get(module)
         found = owner.names.bindings(owner.module).get(name, ()) if owner is not None else ()
