@@ -101,7 +101,11 @@ class Callees:
         bound = bound_function(home, step.node.func, frames[step.frame].function)
         if bound is not None:
             return bound
-        return HeldFunctions(self.activation(frames, step.frame)).of(home, step.node.func, step.frame)
+        func = step.node.func
+        held = HeldFunctions(self.activation(frames, step.frame)).of(home, func, step.frame)
+        if held is not None and isinstance(func, Attribute) and self._may_be_scaler(func.value, step.frame, frames):
+            return None
+        return held
 
     def _held(self, held: Held, step: Step) -> Callee | Fork | None:
         """The callee or callees of a call that runs a function which something holds."""
