@@ -98,6 +98,22 @@ class Block(Value):
     steps: tuple[Step, ...]
     edges: tuple[Edge, ...]
 
+    @property
+    def raising(self) -> tuple[Edge, ...]:
+        """The ways of exceptions."""
+        return tuple([edge for edge in self.edges if edge.kind is EdgeKind.EXCEPTION])
+
+    @property
+    def may_raise(self) -> bool:
+        """Whether a step in it may raise: any call may."""
+        return any(step.kind is StepKind.CALL for step in self.steps)
+
+
+def block_of(steps: tuple[Step, ...], edges: tuple[Edge, ...]) -> Block:
+    """A block of some of the steps of another; without a call among them it has no way of exceptions."""
+    block = Block(steps, edges)
+    return block if block.may_raise else Block(steps, tuple([e for e in edges if e.kind is not EdgeKind.EXCEPTION]))
+
 
 class Passing(Value):
     """What a parameter got in a call: an expression of the given frame, or None where it cannot be told."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, IsEntered, Owner, Passing, Step, StepKind
+from amplint.flow.graph import Block, Edge, EdgeKind, Frame, Graph, IsEntered, Owner, Passing, Step, StepKind, block_of
 from amplint.flow.managers import Halves, halves
 from amplint.flow.statements import build, may_be_empty
 from amplint.flow.tidy import tidy
@@ -99,15 +99,11 @@ class _Expansion:
 
     def _split(self, number: int, place: int, fork: Fork) -> range:
         """A way for each function that a call may run, each with the call as the first step of its block."""
-        block, first = self.blocks[number], len(self.blocks)
-        raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
-        before, behind = block.steps[:place], block.steps[place + 1 :]
-        rest = first
-        ways = block.edges if _calls(behind) else tuple(e for e in block.edges if e.kind is not EdgeKind.EXCEPTION)
-        self.blocks.append(Block(behind, ways))
-        arms = self._arms(fork, block.steps[place], (Edge(rest), *raising))
-        self.blocks[number] = Block(before, (*arms, *(raising if _calls(before) else ())))
-        return range(first, len(self.blocks))
+        block, rest = self.blocks[number], len(self.blocks)
+        self.blocks.append(block_of(block.steps[place + 1 :], block.edges))
+        arms = self._arms(fork, block.steps[place], (Edge(rest), *block.raising))
+        self.blocks[number] = block_of(block.steps[:place], (*arms, *block.raising))
+        return range(rest, len(self.blocks))
 
     def _arms(self, fork: Fork, call: Step, onward: tuple[Edge, ...]) -> tuple[Edge, Edge]:
         targets: list[int] = []
@@ -176,7 +172,7 @@ class _Expansion:
 
     def _splice(self, number: int, place: int, callee: Callee) -> range:
         call = self.blocks[number].steps[place]
-        is_guarded = any(edge.kind is EdgeKind.EXCEPTION for edge in self.blocks[number].edges)
+        is_guarded = bool(self.blocks[number].raising)
         inner, frame = self._graph(callee.function, is_guarded), self._open(callee, call.node, call.frame)
         opening = (Step(StepKind.OPEN, call.node, call.frame, frame),)
         return self._insert(number, place, inner, 0, opening, (Step(StepKind.CLOSE, call.node, call.frame, frame),))
@@ -194,10 +190,9 @@ class _Expansion:
         """The blocks of a graph, from one of them on, in the place of a step; frame is by default what is opened."""
         block, first = self.blocks[number], len(self.blocks)
         frame = frame if frame >= 0 else opening[-1].opened
-        raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
+        raising = block.raising
         rest = first + len(inner.blocks)
-        before = (*block.steps[:place], *opening)
-        self.blocks[number] = Block(before, (Edge(first + entry), *(raising if _calls(before) else ())))
+        self.blocks[number] = block_of((*block.steps[:place], *opening), (Edge(first + entry), *raising))
         for index, part in enumerate(inner.blocks):
             steps = tuple([Step(step.kind, step.node, frame, step.opened) for step in part.steps])
             edges = tuple([Edge(e.target + first, e.kind, e.node, e.is_true, e.subject, frame) for e in part.edges])
@@ -206,9 +201,7 @@ class _Expansion:
             elif index == inner.raised:
                 edges = tuple(replace(edge, kind=EdgeKind.CAUGHT) for edge in raising) or (Edge(self.raised),)
             self.blocks.append(Block(steps, edges))
-        after = (*closing, *block.steps[place + 1 :])
-        ways = block.edges if _calls(after) else tuple(e for e in block.edges if e.kind is not EdgeKind.EXCEPTION)
-        self.blocks.append(Block(after, ways))
+        self.blocks.append(block_of((*closing, *block.steps[place + 1 :]), block.edges))
         return range(first, rest + 1)
 
 
@@ -224,7 +217,3 @@ def _passed(callee: Callee, frame: int) -> tuple[Passing, ...]:
 
 def _constant_default(parameter: Parameter) -> Expr | None:
     return parameter.default if isinstance(parameter.default, Constant) else None
-
-
-def _calls(steps: tuple[Step, ...]) -> bool:
-    return any(step.kind is StepKind.CALL for step in steps)

@@ -3,7 +3,7 @@
 Knows generators with one `yield` that every way comes by once; refuses all others.
 """
 
-from amplint.flow.graph import Block, Edge, EdgeKind, Graph, StepKind
+from amplint.flow.graph import Block, Edge, Graph, StepKind, block_of
 from amplint.model.data import Value
 
 
@@ -26,11 +26,9 @@ def halves(graph: Graph) -> Halves | None:
         return None
     if number != 0 and graph.exit in _reached(graph, [0], number):
         return None
-    before, behind = block.steps[: place + 1], block.steps[place + 1 :]
-    raising = tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
-    first = Block(before, (Edge(graph.exit), *(raising if _calls(before) else ())))
-    ways = block.edges if _calls(behind) else tuple(edge for edge in block.edges if edge not in raising)
-    return Halves(_with(graph, number, first), _with(graph, number, Block(behind, ways)), number)
+    first = block_of(block.steps[: place + 1], (Edge(graph.exit), *block.raising))
+    second = block_of(block.steps[place + 1 :], block.edges)
+    return Halves(_with(graph, number, first), _with(graph, number, second), number)
 
 
 def _with(graph: Graph, number: int, block: Block) -> Graph:
@@ -47,7 +45,3 @@ def _reached(graph: Graph, starts: list[int], without: int | None) -> set[int]:
         found |= targets
         pending += sorted(targets)
     return found
-
-
-def _calls(steps: tuple[object, ...]) -> bool:
-    return any(getattr(step, "kind", None) is StepKind.CALL for step in steps)

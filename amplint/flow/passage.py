@@ -106,7 +106,7 @@ class Passage(Generic[S]):
         return read
 
     def _steps(self, block: Block) -> Iterator[_Step]:
-        catches = any(edge.kind is EdgeKind.EXCEPTION for edge in block.edges)
+        catches = bool(block.raising)
         for step in block.steps:
             is_asking = self.questions is not None and self.client.asks(step)
             read = _Step(step, is_asking, catches and step.kind is StepKind.CALL)

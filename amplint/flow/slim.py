@@ -41,7 +41,7 @@ def slim(questions: Questions, keeps: Callable[[Step], bool], decides: Callable[
 
 
 def _kept(block: Block, questions: Questions, keeps: Callable[[Step], bool]) -> Block:
-    is_guarded = any(edge.kind is EdgeKind.EXCEPTION for edge in block.edges)
+    is_guarded = bool(block.raising)
     steps = tuple(
         step
         for step in block.steps

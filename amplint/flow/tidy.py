@@ -5,7 +5,7 @@ Never changes which steps a path takes.
 
 from msgspec.structs import replace
 
-from amplint.flow.graph import Block, Edge, EdgeKind, Graph, StepKind
+from amplint.flow.graph import Block, Edge, EdgeKind, Graph
 
 
 def tidy(graph: Graph) -> Graph:
@@ -68,9 +68,9 @@ def _merge(blocks: list[Block], graph: Graph) -> list[Block]:
         while (after := _only_successor(blocks[number])) is not None and after != number and arrivals[after] == 1:
             last = blocks[after]
             block = blocks[number]
-            if _raises(block) != _raises(last) and _calls(block) and _calls(last):
+            if block.raising != last.raising and block.may_raise and last.may_raise:
                 break
-            raising = tuple(edge for edge in _raises(block) if edge not in last.edges)
+            raising = tuple(edge for edge in block.raising if edge not in last.edges)
             blocks[number] = Block(block.steps + last.steps, last.edges + raising)
             blocks[after] = Block((), ())
     return blocks
@@ -79,14 +79,6 @@ def _merge(blocks: list[Block], graph: Graph) -> list[Block]:
 def _only_successor(block: Block) -> int | None:
     ways = [edge for edge in block.edges if edge.kind is not EdgeKind.EXCEPTION]
     return ways[0].target if len(ways) == 1 and ways[0].kind is EdgeKind.FLOW else None
-
-
-def _calls(block: Block) -> bool:
-    return any(step.kind is StepKind.CALL for step in block.steps)
-
-
-def _raises(block: Block) -> tuple[Edge, ...]:
-    return tuple(edge for edge in block.edges if edge.kind is EdgeKind.EXCEPTION)
 
 
 def _reachable(blocks: list[Block]) -> set[int]:

@@ -6,6 +6,8 @@ Unknown callees stay unknown. Generators are not followed, for their body does n
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from amplint.facts.program.bound_functions import BoundFunction, bound_function, named_function
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import method
@@ -71,12 +73,12 @@ class Callees:
             return None
         return None if home.index.is_generator(function) else self._called(step.node, home, function, me)
 
-    def _called(self, call: Call, home: "Facts", function: FunctionDef, me: Expr | None) -> Callee:
+    def _called(self, call: Call, home: "Facts", function: FunctionDef | Lambda, me: Expr | None) -> Callee:
         self.homes[function] = home
         passed = bind(function, call, has_self=me is not None)
         if me is not None and function.parameters:
             passed[function.parameters[0].name] = me
-        return Callee(function, tuple(passed.items()), self._module(home))
+        return Callee(function, tuple(passed.items()), "" if home is self._facts else home.path)
 
     def _manager(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Callee | None:
         """The generator whose call is the manager of a `with` item."""
@@ -90,9 +92,6 @@ class Callees:
         self.managed.add((id(item), frame))
         self.harmless.add((id(call), frame))
         return self._called(call, home, function, me)
-
-    def _module(self, home: "Facts") -> str:
-        return "" if home is self._facts else home.path
 
     def _bound(self, step: Step, frames: tuple[Frame, ...]) -> Held:
         """The function that a partial, a maker, a lambda or a choice gave to what a call calls."""
@@ -118,11 +117,8 @@ class Callees:
         is_elsewhere = held.me is not None and held.frame != step.frame
         if is_generator or is_elsewhere or not self._is_wanted(held.home, held.function):
             return None
-        self.homes[held.function] = held.home
-        passed = bind(held.function, held.called(step.node), has_self=held.me is not None)
-        if held.me is not None and held.function.parameters:
-            passed[held.function.parameters[0].name] = held.me
-        return Callee(held.function, tuple(passed.items()), self._module(held.home), held.captured, held.frame)
+        callee = self._called(held.called(step.node), held.home, held.function, held.me)
+        return replace(callee, captured=held.captured, around=held.frame)
 
     def _runs_an_argument(self, step: Step, function: FunctionDef, frames: tuple[Frame, ...]) -> bool:
         """Whether a function calls a parameter that gets a wanted function: `timed(train_step)`."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from amplint.model.data import Value
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, For, FunctionDef, Lambda, Name, Node, While
-from amplint.model.walks import children
+from amplint.model.tree import Call, ClassDef, Expr, For, FunctionDef, Lambda, Name, Node, While
+from amplint.model.walks import children, is_of_self
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -57,8 +57,7 @@ def reached(
 
 def _lambdas(home: "Facts", func: Expr) -> "list[tuple[Facts, Lambda]]":
     """The lambdas that a name, or an attribute of `self`, may hold."""
-    is_of_self = isinstance(func, Attribute) and isinstance(func.value, Name) and func.value.id == "self"
-    if not (isinstance(func, Name) or is_of_self) or home.names.canonical(func) is not None:
+    if not (isinstance(func, Name) or is_of_self(func)) or home.names.canonical(func) is not None:
         return []
     origins = home.values.origins(func, is_local=True)
     return [(origin.facts, origin.node) for origin in origins if isinstance(origin.node, Lambda)]

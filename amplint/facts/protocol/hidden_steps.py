@@ -6,13 +6,14 @@ Goes by the names of methods; what can be followed was followed before.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.protocol.roles import SCALER_METHODS
 from amplint.model.tree import Attribute, Call, Expr, Name
 from amplint.model.walks import walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
-STEPPING = frozenset({"step", "update", "scale", "unscale_", "zero_grad", "backward"})
+STEPPING = SCALER_METHODS | {"zero_grad", "backward"}
 
 
 def hides_step(home: "Facts", func: Expr) -> bool:
