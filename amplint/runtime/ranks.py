@@ -37,7 +37,10 @@ def run_ranks(driver: Driver, job: Job, count: int) -> list[Run]:
         try:
             cut = driver.watch(lambda: _is_over(process), trace_path(folder))
             if cut is not None:
-                interrupt(_processes(folder), _GRACE)
+                ranks = _processes(folder)
+                if len(ranks) == count:
+                    end_group(process.pid)  # torchrun would report as a failure how its ranks end
+                interrupt(ranks, _GRACE)
         finally:
             if len(_processes(folder)) < count:
                 _end_launcher(process)
