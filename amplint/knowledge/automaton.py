@@ -129,9 +129,7 @@ def _staged(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
         record, before = state.scaler(event.scaler), state.optimizer(key)
         move = STAGES[event.kind, record.stage(key)]
         if record.is_set is False:
-            is_explained = before.gradients is Gradients.PLAIN or _has_run_backward(before)
-            reason = Reason.UNSCALED_BACKWARD if is_explained else Reason.SCALE_NOT_SET
-            found.append(replace(_error(reason, event, key, before), is_crash=True))
+            found.append(replace(_error(_unset(before), event, key, before), is_crash=True))
             continue
         if move.error is not None:
             found.append(_error(move.error, event, key, before))
@@ -147,6 +145,14 @@ def _staged(state: State, event: Event) -> tuple[State, tuple[Error, ...]]:
         state = state.with_optimizer(key, after)
         state = state.with_scaler(event.scaler, replace(record.with_stage(key, move.stage), has_record=has_record))
     return state, tuple(found)
+
+
+def _unset(before: OptimizerState) -> Reason:
+    """Why a scaler that has scaled nothing meets an optimizer."""
+    if before.gradients is Gradients.SCALED:
+        return Reason.OTHER_SCALER
+    is_explained = before.gradients is Gradients.PLAIN or _has_run_backward(before)
+    return Reason.UNSCALED_BACKWARD if is_explained else Reason.SCALE_NOT_SET
 
 
 def _has_run_backward(before: OptimizerState) -> bool:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 
-AROUND = frozenset({Reason.STEP_AROUND, Reason.STEP_AROUND_UNSCALED})
+# What was stepped without its scaler: by itself, or with another one.
+AROUND = frozenset({Reason.STEP_AROUND, Reason.STEP_AROUND_UNSCALED, Reason.OTHER_SCALER})
 BACKWARDS = (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
 # After these a path goes on in a state that no reader of the program would expect, and meets further errors.
 EXPLAINING = frozenset({Reason.UPDATE_BEFORE_STEP, Reason.UPDATE_AMONG_BACKWARDS, Reason.UNSCALE_AMONG_BACKWARDS})
@@ -226,7 +227,7 @@ class _Judge:
     def _update_without_record(self, error: Error, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         site = error.site
         assert isinstance(site, Step)
-        if Reason.STEP_AROUND in self.reasons or Reason.STEP_AROUND_UNSCALED in self.reasons:
+        if not self.reasons.isdisjoint(AROUND):
             return None
         if any(is_told(self.reading, site, step) for step in self.reading.steps_of(EventKind.STEP)):
             return None

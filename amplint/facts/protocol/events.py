@@ -147,7 +147,7 @@ class Events(Struct, dict=True):
             yield Happening(EventKind.SCALE, mapped)
         elif self._is_backward(call, frame):
             yield from self._backward(call, frame)
-        elif may_run_backward(last_name(func)):
+        elif may_run_backward(last_name(func)) and not self.scene.does_else(call, frame):
             yield Happening(EventKind.FORGET)
         elif self.is_clip(call, frame):
             is_measure = any(is_infinite(argument.value) for argument in call.args)

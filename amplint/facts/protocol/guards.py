@@ -98,16 +98,7 @@ class Guards(Struct):
 
     def asked(self, guard: Guard) -> tuple[Expr, int]:
         """A guard's test, or the expression that the flag it asks was passed as, and the frame that says it."""
-        test, frame = guard.test, guard.frame
-        for _ in range(MOST_HOPS):
-            passed = next(
-                (p for p in self.scene.frames[frame].passed if isinstance(test, Name) and p.parameter.name == test.id),
-                None,
-            )
-            if passed is None or passed.value is None or passed.value is passed.parameter.default:
-                break
-            test, frame = passed.value, passed.frame
-        return test, frame
+        return passed_as(self.scene, guard.test, guard.frame)
 
     def value(self, expr: Expr, frame: int) -> Expr | None:
         """What a name of a frame was assigned, where it was assigned once in its function or one around it.
@@ -230,6 +221,13 @@ def common_loop(scene: Scene, one: Step, other: Step) -> For | While | None:
     return None
 
 
+def is_above(scene: Scene, one: Step, other: Step) -> bool:
+    """Whether a step (or the call that leads to it) stands above another in the innermost frame that runs both."""
+    others = {step.frame: step for step in ways_up(scene, other)}
+    shared = next((step for step in ways_up(scene, one) if step.frame in others), None)
+    return shared is not None and shared.node.span < others[shared.frame].node.span
+
+
 def loop_around(scene: Scene, step: Step) -> For | While | None:
     """The innermost loop that runs a step, in its own function or in one that leads to it."""
     for above in ways_up(scene, step):
@@ -246,3 +244,15 @@ def ways_up(scene: Scene, step: Step) -> Iterator[Step]:
         yield current
         frame = scene.frames[current.frame]
         current = None if frame.call is None else Step(current.kind, frame.call, frame.parent)
+
+
+def passed_as(scene: Scene, expr: Expr, frame: int) -> tuple[Expr, int]:
+    """The expression that a parameter of a frame was passed as, and the frame that says it; anything else is itself."""
+    for _ in range(MOST_HOPS):
+        passed = next(
+            (p for p in scene.frames[frame].passed if isinstance(expr, Name) and p.parameter.name == expr.id), None
+        )
+        if passed is None or passed.value is None or passed.value is passed.parameter.default:
+            break
+        expr, frame = passed.value, passed.frame
+    return expr, frame

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.bound_functions import named_function
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
-from amplint.facts.protocol.guards import common_loop
+from amplint.facts.protocol.guards import common_loop, is_above
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
 from amplint.flow.terms import Term
@@ -104,19 +104,14 @@ def unscaled(reading: Reading) -> Iterator[tuple[Step, Step]]:
 
 
 def _is_right_behind(reading: Reading, backward: Step, step: Step) -> bool:
-    """Whether a step follows a backward in one function, under the same tests."""
-    is_below = backward.frame == step.frame and backward.node.span < step.node.span
-    return is_below and _tests(reading, backward) == _tests(reading, step)
+    """Whether a step follows a backward, under the same tests."""
+    return is_above(reading.scene, backward, step) and _tests(reading, backward) == _tests(reading, step)
 
 
 def _is_made_here(reading: Reading, backward: Step) -> bool:
-    """Whether the loss of a backward is one that the function computes."""
+    """Whether the loss of a backward is one that the scene computes."""
     func = backward.node.func if isinstance(backward.node, Call) else None
-    loss = func.value if isinstance(func, Attribute) else None
-    if not isinstance(loss, Name):
-        return False
-    bindings = reading.scene.homes[backward.frame].names.lookup(loss.id, loss)
-    return bool(bindings) and all(binding.kind != "parameter" for binding in bindings)
+    return isinstance(func, Attribute) and reading.reader.losses.is_plain(func.value, backward.frame)
 
 
 def clipped(reading: Reading) -> Iterator[tuple[Step, Step]]:
@@ -138,10 +133,10 @@ def clipped(reading: Reading) -> Iterator[tuple[Step, Step]]:
 
 
 def _is_ahead(reading: Reading, clip: Step, step: Step) -> bool:
-    """Whether a step of the same optimizer surely follows a clip in one function."""
+    """Whether a step of the same optimizer surely follows a clip."""
     served = [{h.optimizers for h in reading.events.of(each)} for each in (clip, step)]
-    is_below = clip.frame == step.frame and clip.node.span < step.node.span
-    return is_below and _tests(reading, step) <= _tests(reading, clip) and bool(served[0] & served[1])
+    is_first = is_above(reading.scene, clip, step)
+    return is_first and _tests(reading, step) <= _tests(reading, clip) and bool(served[0] & served[1])
 
 
 def _tests(reading: Reading, step: Step) -> set[tuple[int, bool]]:
@@ -150,11 +145,11 @@ def _tests(reading: Reading, step: Step) -> set[tuple[int, bool]]:
 
 
 def premature(reading: Reading) -> "Iterator[tuple[Step, Error]]":
-    """The unscale_ that no path reaches with a scale, above the first scaled loss of its function."""
+    """The unscale_ that no path reaches with a scale, above the first scaled loss."""
     for site, misstep in reading.reader.unset.items():
         scaled = reading.steps_of(EventKind.SCALE, scaler=misstep.error.scaler)
-        is_above = any(step.frame == site.frame and step.node.span > site.node.span for step in scaled)
-        if is_above and site not in reading.reader.unscaled:
+        is_first = any(is_above(reading.scene, site, step) for step in scaled)
+        if is_first and site not in reading.reader.unscaled:
             yield site, misstep.error
 
 

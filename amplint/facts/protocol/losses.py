@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.classes import assigned
 from amplint.facts.protocol.carriers import Carriers
+from amplint.facts.protocol.guards import passed_as
 from amplint.facts.protocol.left_losses import is_left_by_call
 from amplint.facts.protocol.loss_sources import comes_from, given, may_scale, reads_gradient, unpacked_from
 from amplint.facts.protocol.scene import Scene
 from amplint.facts.protocol.standing import Share, Standing
 from amplint.flow.graph import Step
-from amplint.flow.terms import Term, is_place
+from amplint.flow.terms import Term
 from amplint.model.tree import (
     AnnAssign,
     Assign,
@@ -143,8 +144,11 @@ class Losses(Struct):
         while isinstance(root, Attribute | Subscript | Call):
             root = _inner(root) if isinstance(root, Call) else root.value
         term = self.scene.terms.of(root, frame)
-        if not isinstance(root, Name) or not is_place(term):
+        if not isinstance(root, Name):
             return True
+        if term[0] != "name":
+            passed, at = passed_as(self.scene, root, frame)
+            return passed is root or self.is_plain(passed, at)
         _, name, owner = term
         if not isinstance(owner, int):
             return True

@@ -103,7 +103,11 @@ class Meaning:
         is_certain = self.sole is not None
         if len(scalers) == 1:
             (scaler,) = scalers
-            return Event(EventKind.SCALED_BACKWARD, step, scaler, optimizers or self.owners.paired(scaler), is_certain)
+            served = optimizers or self.owners.paired(scaler)
+            owner = self._owner(loss, step) if served and not optimizers else None
+            if owner is not None:
+                served, is_certain = (owner,), True
+            return Event(EventKind.SCALED_BACKWARD, step, scaler, served, is_certain)
         if scalers or not self.losses.is_plain(loss, step.frame):
             return Event(EventKind.FORGET, step, None, self.optimizers)
         owner = self._owner(loss, step) if self.sole is None else None

@@ -100,6 +100,12 @@ class Scene:
         """A frame as a place where expressions are evaluated."""
         return Activation(self.frames, self.homes, frame)
 
+    def does_else(self, call: Call, frame: int) -> bool:
+        """Whether a call is of a function in sight that has other work; one without any waits for a subclass."""
+        is_harmless = (id(call), frame) in self.callees.harmless
+        found = self.callees.function(call, frame, self.frames) if is_harmless else None
+        return found is not None and any(isinstance(node, Call) for node in own_nodes(found[1]))
+
     def origins(self, expr: Expr, frame: int) -> list[Origin]:
         """What may stand behind an expression of a frame."""
         return list(Origins().of(self.homes[frame], expr, self.activation(frame)))
