@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 # Built-in and library calls that may look at a scaler or an optimizer, but neither step nor unscale.
+COLLECTING = frozenset(
+    f"builtins.{name}"
+    for name in ("zip", "enumerate", "list", "tuple", "set", "dict", "reversed", "sorted", "iter", "next")
+)
 HARMLESS = frozenset({"print", "isinstance", "len", "id", "type", "getattr", "hasattr", "repr", "str", "bool", "super"})
 KEEPING = frozenset({"state_dict", "load_state_dict", "save", "load", "save_checkpoint", "load_checkpoint"})
 TELLING = frozenset({"append", "add", "info", "debug", "log", "register", "watch", "format", "add_scalar"})
@@ -52,7 +56,8 @@ def is_harmless(home: "Facts", call: Call) -> bool:
     if (name in OF_MODULES and _is_of_module(home, call)) or _is_of_an_object(home, call):
         return True
     canonical = home.names.canonical(call.func)
-    return canonical is not None and canonical.startswith("torch.") and "optim" not in canonical
+    is_of_torch = canonical is not None and canonical.startswith("torch.") and "optim" not in canonical
+    return is_of_torch or canonical in COLLECTING
 
 
 def _is_of_module(home: "Facts", call: Call) -> bool:
