@@ -28,8 +28,8 @@ for images, labels in loader:
 
 ## Fix
 
-Inserts `scaler.update()` behind the last step of the iteration, and behind the loop of a step of several optimizers,
-where the function has no update yet.
+Inserts `scaler.update()` behind the last step of the iteration, and behind the loop of a step of several optimizers
+that share the scaler, where the function has no update yet.
 
 ## Fix safety
 
@@ -45,7 +45,10 @@ from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
 from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.facts.protocol.guards import common_loop, is_above, loop_around
+from amplint.facts.protocol.places import is_taken
 from amplint.facts.protocol.roots import goes_through_optimizers
+from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability, Fix, InsertAfter
 from amplint.model.finding import Finding, Severity
@@ -75,18 +78,37 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _fix(defect: Defect, scaler: str) -> Fix | None:
-    """The update goes behind the last step of the function, and behind a loop over optimizers."""
-    steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
-    updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
-    if not steps or updates or not scaler:
+    """The update goes behind the last step of the turn, and behind a loop over optimizers."""
+    steps = _steps(defect)
+    last = next((s for s in steps if not any(is_above(defect.reading.scene, s, other) for other in steps)), None)
+    updates = defect.reading.steps_of(EventKind.UPDATE)
+    if last is None or not scaler or any(defect.reading.are_together(update, last) for update in updates):
         return None
-    last = max(steps, key=lambda step: step.node.span)
     applicability = Applicability.SAFE if len(steps) == 1 and is_sole(defect) else Applicability.UNSAFE
     code = f"{scaler}.update()"
     title = f"insert `{code}` behind line {last.node.span.end_line}"
     loop = next(iter(defect.home.index.loops(last.node)), None) if statement_of(defect, last) is not None else None
-    if isinstance(loop, For) and goes_through_optimizers(loop):
+    if isinstance(loop, For) and goes_through_optimizers(loop) and not _is_of_each(defect):
         # One update serves the steps of all turns.
         title = f"insert `{code}` behind line {loop.span.end_line}"
         return repair(title, Applicability.UNSAFE, InsertAfter(loop.span, code))
     return insert_after(defect, last, code, title, applicability)
+
+
+def _steps(defect: Defect) -> list[Step]:
+    """The steps of the scaler in one turn that run whenever the step at fault does, in the file of the defect."""
+    reading, scene = defect.reading, defect.reading.scene
+    loop = loop_around(scene, defect.site)
+    answers = reading.guards.answers
+    return [
+        step
+        for step in reading.steps_of(EventKind.STEP, scaler=defect.error.scaler if defect.error is not None else None)
+        if scene.homes[step.frame] is defect.home and common_loop(scene, defect.site, step) is loop
+        if answers(step) <= answers(defect.site)
+    ]
+
+
+def _is_of_each(defect: Defect) -> bool:
+    """Whether each turn of a loop has a scaler of its own."""
+    scaler = defect.error.scaler if defect.error is not None else None
+    return isinstance(scaler, tuple) and is_taken(scaler)

@@ -44,7 +44,9 @@ step.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.facts.protocol.places import is_taken
 from amplint.knowledge.protocol import EventKind, Reason
 from amplint.model.edit import Applicability, Fix, InsertAfter, Replace
 from amplint.model.finding import Finding, Severity
@@ -98,7 +100,7 @@ def _fix(defect: Defect) -> Fix | None:
     if _is_second(defect):
         return delete(defect, defect.site, "delete the second step", Applicability.UNSAFE)
     code, statement = f"{scaler}.step({optimizer})", statement_of(defect, defect.site)
-    if _is_updated(defect):
+    if _is_updated(defect, scaler):
         return replace_call(call, code, f"replace by `{code}`", Applicability.UNSAFE)
     if statement is None or not defect.reading.steps_of(EventKind.SCALE):
         return None
@@ -108,12 +110,13 @@ def _fix(defect: Defect) -> Fix | None:
     )
 
 
-def _is_updated(defect: Defect) -> bool:
-    """Whether the function has an update that no condition keeps apart from the step."""
-    guards = defect.reading.guards
+def _is_updated(defect: Defect, scaler: str) -> bool:
+    """Whether there is an update that no condition keeps apart from the step; of elements, one of the same words."""
+    guards, index = defect.reading.guards, defect.home.index
+    if any(map(is_taken, defect.reading.roles.scalers)):
+        function = index.function(defect.place)
+        alike = (call for call in index.calls if spelled(call.func) == f"{scaler}.update")
+        return any(index.function(call) is function for call in alike)
     refused = {(id(guard.test), not guard.is_true) for guard in guards.of(defect.site)}
-    return any(
-        refused.isdisjoint((id(guard.test), guard.is_true) for guard in guards.of(update))
-        for update in defect.reading.steps_of(EventKind.UPDATE)
-        if defect.reading.are_together(update, defect.site)
-    )
+    updates = defect.reading.steps_of(EventKind.UPDATE)
+    return any(refused.isdisjoint(guards.answers(update)) for update in updates)

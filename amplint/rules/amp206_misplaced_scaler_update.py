@@ -34,7 +34,8 @@ arm alone comes out of it, so that the runs without that arm keep theirs.
 
 ## Fix safety
 
-Safe with one scaler and one optimizer, where torch would raise; unsafe otherwise.
+Safe with one scaler and one optimizer, where torch would raise; unsafe otherwise. Not offered where something steps
+before the update that is not known to be an optimizer: its gradients may be the scaled ones.
 
 ## References
 
@@ -49,12 +50,8 @@ from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import EventKind, Reason
 from amplint.model.edit import Applicability, Fix
 from amplint.model.finding import Finding, Severity
-from amplint.rules.protocol_repairs import (
-    delete,
-    is_sole,
-    move_after,
-    move_out,
-)
+from amplint.model.tree import Attribute
+from amplint.rules.protocol_repairs import delete, is_sole, move_after, move_out
 from amplint.rules.protocol_report import report, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -77,7 +74,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         message = f"`{scaler}.update()` runs before the step whose gradients were scaled"
         if is_early:
             message = f"`{scaler}.update()` runs before any step or unscale_ has looked for infs"
-        yield report(RULE, defect, message, missed="stepped only here", fix=_fix(defect))
+        fix = None if is_early and _may_be_stepped(defect) else _fix(defect)
+        yield report(RULE, defect, message, missed="stepped only here", fix=fix)
+
+
+def _may_be_stepped(defect: Defect) -> bool:
+    """Whether something that is not known to be an optimizer steps above the update: its gradients may be scaled."""
+    index = defect.home.index
+    known = {id(call) for step, call in defect.reading.scene.calls if defect.reading.events.of(step)}
+    return any(
+        isinstance(call.func, Attribute) and call.func.attr == "step" and id(call) not in known
+        for call in index.calls
+        if call.span < defect.place.span and index.function(call) is index.function(defect.place)
+    )
 
 
 def _fix(defect: Defect) -> Fix | None:

@@ -6,7 +6,7 @@ Refuses where some path would lose a call, or where a moved statement gives a va
 from amplint.facts.gather import Facts
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect
-from amplint.facts.protocol.guards import Guard
+from amplint.facts.protocol.guards import Answer, Guard
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Gradients, Reason
 from amplint.model.edit import (
@@ -38,7 +38,7 @@ def into_boundary(defect: Defect) -> Fix | None:
     step = sole_step(defect)
     if step is None or step.frame != defect.site.frame:
         return None
-    waits = {_key(guard) for guard, _ in defect.reading.guards.boundaries(step)}
+    waits = {guard.answer for guard, _ in defect.reading.guards.boundaries(step)}
     if not waits or more_guards(defect, step, defect.site) - waits:
         return None
     found = _siblings(defect, defect.site, step)
@@ -107,7 +107,7 @@ def out_of_guard(defect: Defect) -> Fix | None:
     updates = [u for u in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(u, defect.site)]
     if step is None or len(updates) != 1 or step.frame != defect.site.frame or not scaler_code(defect):
         return None
-    skipped = [g for g in defect.reading.guards.of(step) if _key(g) in more_guards(defect, step, defect.site)]
+    skipped = [g for g in defect.reading.guards.of(step) if g.answer in more_guards(defect, step, defect.site)]
     home: Facts = defect.home
     guard = _asker(home, skipped[0].test) if len(skipped) == 1 else None
     update = statement_of(defect, updates[0])
@@ -148,7 +148,7 @@ def _listed(calls: list[str]) -> str:
 def _skipped_zeros(defect: Defect, guard: Guard) -> list[ExprStmt]:
     """The `zero_grad`s that a skipped step leaves out too, where it leaves out all: what it gave up would stay."""
     steps = [z for z in steps_with(defect, EventKind.ZERO) if defect.reading.are_together(z, defect.site)]
-    if not all(_key(guard) in {_key(each) for each in defect.reading.guards.of(step)} for step in steps):
+    if not all(guard.answer in defect.reading.guards.answers(step) for step in steps):
         return []
     statements = (statement_of(defect, step) for step in steps)
     return [statement for statement in statements if isinstance(statement, ExprStmt)]
@@ -162,14 +162,10 @@ def _asker(home: Facts, test: Node) -> Node | None:
     return around
 
 
-def more_guards(defect: Defect, step: Step, other: Step) -> set[tuple[int, bool]]:
+def more_guards(defect: Defect, step: Step, other: Step) -> frozenset[Answer]:
     """The guards that one step is under and another is not."""
     guards = defect.reading.guards
-    return {_key(guard) for guard in guards.of(step)} - {_key(guard) for guard in guards.of(other)}
-
-
-def _key(guard: Guard) -> tuple[int, bool]:
-    return id(guard.test), guard.is_true
+    return guards.answers(step) - guards.answers(other)
 
 
 def _siblings(defect: Defect, first: Step, last: Step) -> tuple[Block, int, int] | None:

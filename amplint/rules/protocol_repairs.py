@@ -24,7 +24,7 @@ from amplint.model.edit import (
     Repair,
     Replace,
 )
-from amplint.model.tree import Call, ExprStmt, FunctionDef, If, Node, Stmt
+from amplint.model.tree import Block, Call, ExprStmt, FunctionDef, If, Node, Stmt
 from amplint.model.walks import walk
 from amplint.rules.protocol_report import optimizer_code, scaler_code
 
@@ -80,7 +80,7 @@ def unscale_before(defect: Defect) -> Fix | None:
     met = met_gradients(defect)
     scaler, optimizer = scaler_code(defect), optimizer_code(defect)
     steps = [step for step in steps_with(defect, EventKind.STEP) if defect.reading.are_together(step, defect.site)]
-    statement = _before_its_loops(defect, steps)
+    statement = _before_its_arms(defect, _before_its_loops(defect, steps))
     if met != {Gradients.SCALED} or not steps or statement is None or not (scaler and optimizer):
         return None
     guards = defect.reading.guards
@@ -109,6 +109,27 @@ def _before_its_loops(defect: Defect, steps: list[Step]) -> Stmt | None:
             return None
         statement = loop
     return statement
+
+
+def _before_its_arms(defect: Defect, statement: Stmt | None) -> Stmt | None:
+    """The statement, or the `if` around it of which every arm looks at the same scaled gradients."""
+    index = defect.home.index
+    around = index.parents.get(statement) if statement is not None else None
+    while isinstance(around, If) and all(_looks(defect, arm) for arm in (around.body, around.orelse)):
+        statement, around = around, index.parents.get(around)
+    return statement
+
+
+def _looks(defect: Defect, arm: Block) -> bool:
+    """Whether an arm is one look at scaled gradients, or an `if` of which every arm is."""
+    if len(arm) != 1:
+        return False
+    if isinstance(arm[0], If):
+        return _looks(defect, arm[0].body) and _looks(defect, arm[0].orelse)
+    optimizer, reading = defect.error.optimizer if defect.error is not None else None, defect.reading
+    inside = set(walk(arm[0]))
+    looks = (step for step in reading.steps_of(EventKind.CLIP, EventKind.READ) if step.node in inside)
+    return any(reading.reader.met.get((step, optimizer)) == {Gradients.SCALED} for step in looks)
 
 
 def _is_of_any(defect: Defect) -> bool:

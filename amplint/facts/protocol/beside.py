@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from amplint.facts.protocol.guards import common_loop, loop_around
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
-from amplint.knowledge.protocol import EventKind
+from amplint.knowledge.protocol import EventKind, Reason
+from amplint.knowledge.state import Error
 
 
-def beside(reading: Reading, site: Step, *kinds: EventKind) -> list[Step]:
+def beside(reading: Reading, site: Step, *kinds: EventKind | None) -> list[Step]:
     """The steps with events of some kinds in the same frame, in source order."""
     steps = (step for step in reading.steps_of(*kinds) if step.frame == site.frame)
     return sorted(steps, key=lambda step: step.node.span)
@@ -24,6 +25,26 @@ def follows(reading: Reading, first: Step, later: Step) -> bool:
     return is_after and index.block(index.statement(first.node)) == index.block(index.statement(later.node))
 
 
+def stepped_around(reading: Reading, update: Step, error: Error) -> tuple[Step, Error] | None:
+    """The step without a scaler between the last scaled loss above an update and the update, under the same tests.
+
+    With the error that it is, of the update's that finds no record.
+    """
+    above = [step for step in beside(reading, update, *EventKind, None) if step.node.span < update.node.span]
+    kinds = [{happening.kind for happening in reading.events.of(step)} for step in above]
+    scaled = max((at for at, found in enumerate(kinds) if EventKind.SCALE in found), default=None)
+    if scaled is None or sum(None in found for found in kinds[scaled:]) != 1:
+        return None
+    answers = reading.guards.answers
+    direct = [
+        step for step, found in zip(above[scaled:], kinds[scaled:], strict=True) if EventKind.DIRECT_STEP in found
+    ]
+    if len(direct) != 1 or answers(direct[0]) != answers(update):
+        return None
+    optimizers = next(h.optimizers for h in reading.events.of(direct[0]) if h.kind is EventKind.DIRECT_STEP)
+    return direct[0], replace(error, reason=Reason.STEP_AROUND, site=direct[0], optimizer=(optimizers or (None,))[0])
+
+
 def next_unscale(reading: Reading, site: Step) -> Step | None:
     """The next step in the same function, which unscales too late."""
     steps = beside(reading, site, EventKind.STEP, EventKind.UNSCALE)
@@ -32,12 +53,12 @@ def next_unscale(reading: Reading, site: Step) -> Step | None:
 
 def guarded_step(reading: Reading, unscale: Step) -> Step | None:
     """A step of the scaler under a condition that the unscale_ is not under."""
-    own = {(id(guard.test), guard.is_true) for guard in reading.guards.of(unscale)}
+    own = reading.guards.answers(unscale)
     around = loop_around(reading.scene, unscale)
     for step in reading.steps_of(EventKind.STEP):
         if around is not None and common_loop(reading.scene, unscale, step) is not around:
             continue  # not skipped: the loop goes on without it
-        if any((id(guard.test), guard.is_true) not in own for guard in reading.guards.of(step)):
+        if not reading.guards.answers(step) <= own:
             return step
     return None
 

@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from amplint.facts.protocol.beside import beside, follows, guarded_step, is_boundary_missing, next_unscale
+from amplint.facts.protocol.beside import (
+    beside,
+    follows,
+    guarded_step,
+    is_boundary_missing,
+    next_unscale,
+    stepped_around,
+)
 from amplint.facts.protocol.defect import Defect, DefectKind, unexplained
 from amplint.facts.protocol.doubt import is_doubtful
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.forgotten import forgotten
 from amplint.facts.protocol.gradients import Handling
-from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
+from amplint.facts.protocol.guards import ways_up
 from amplint.facts.protocol.left_out import clipped, premature, unapplied, unended, unscaled
 from amplint.facts.protocol.next_round import met_by_next_round
 from amplint.facts.protocol.reader import Misstep
 from amplint.facts.protocol.readings import Reading
 from amplint.facts.protocol.told import is_told, is_waited_for
+from amplint.facts.protocol.unnoticed import unnoticed
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
 from amplint.knowledge.state import Error
@@ -77,9 +85,7 @@ class _Judge:
         found += [self._at(DefectKind.MICRO_UNSCALE, *early, ()) for early in premature(self.reading)]
         known = [defect for defect in found if defect is not None]
         yield from unexplained(known)
-        yield from self._dropped()
-        yield from self._beside_chosen()
-        yield from self._scaled_twice()
+        yield from unnoticed(self.reading)
         yield from self._left_out({defect.error.reason for defect in known if defect.error is not None})
 
     def _left_out(self, known: set[Reason]) -> Iterator[Defect]:
@@ -233,50 +239,15 @@ class _Judge:
             return None
         if is_boundary_missing(self.reading, site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)
+        around = stepped_around(self.reading, site, error)
+        if around is not None:
+            return self._at(DefectKind.STEP_AROUND, *around, because, after=site)
         # A hook that the backward pass runs may step each parameter at once.
         if isinstance(error.scaler, tuple) and is_done_elsewhere(self.reading, error.scaler, "step"):
             return None
         is_stepped = any(self.reading.steps_of(EventKind.STEP, scaler=error.scaler))
         kind = DefectKind.MISPLACED_UPDATE if is_stepped else DefectKind.NEVER_STEPPED
         return self._at(kind, site, error, because)
-
-    def _dropped(self) -> Iterator[Defect]:
-        """zero_grad of every micro-batch where the optimizer steps at group boundaries."""
-        for zero, step in self.reading.reader.dropped:
-            own = {id(guard.test) for guard, _ in self.reading.guards.boundaries(zero)}
-            asked = [guard for guard, _ in self.reading.guards.boundaries(step)]
-            if asked and not any(id(guard.test) in own for guard in asked):
-                # A zero_grad in an outer loop, once an epoch, only drops what the last group left over.
-                loop = common_loop(self.scene, zero, step)
-                counted = {id(loop_around(self.scene, Step(step.kind, guard.test, guard.frame))) for guard in asked}
-                if loop is not None and id(loop) in counted and not self._is_exceptional(zero, step):
-                    yield Defect(DefectKind.MICRO_ZERO, self.reading, zero, None, (), step)
-
-    def _beside_chosen(self) -> Iterator[Defect]:
-        """An update in every turn of a loop that steps those optimizers alone whose group is complete."""
-        guards = self.reading.guards
-        for update in self.reading.steps_of(EventKind.UPDATE):
-            if any(guard.frame == update.frame for guard in guards.of(update)):
-                continue
-            for step in self.reading.steps_of(EventKind.STEP):
-                chosen = any(guards.is_choice(guard) for guard, _ in guards.boundaries(step))
-                if chosen and common_loop(self.scene, update, step) is not None:
-                    yield Defect(DefectKind.MICRO_UPDATE, self.reading, update, None, (), step)
-                    break
-
-    def _scaled_twice(self) -> Iterator[Defect]:
-        """A call of scale for what carries that scale already."""
-        for site, met in self.reading.reader.scaled_before.items():
-            if True in met and not self.reading.considers_scale(site):
-                scaler = next(h.scaler for h in self.reading.events.of(site) if h.kind is EventKind.SCALE)
-                others = [step for step in self.reading.steps_of(EventKind.SCALE, scaler=scaler) if step != site]
-                because = ((EventKind.SCALE, others[0]),) if len(others) == 1 else ()
-                yield Defect(DefectKind.SCALED_TWICE, self.reading, site, None, because)
-
-    def _is_exceptional(self, zero: Step, step: Step) -> bool:
-        """A zero_grad under a condition of its own: a batch that is given up on purpose."""
-        others = {(id(guard.test), guard.is_true) for guard in self.reading.guards.of(step)}
-        return any((id(guard.test), guard.is_true) not in others for guard in self.reading.guards.of(zero))
 
     def shown(self, site: Step) -> Step:
         """The call to show for what a helper does to gradients: the one in a function that deals with the scaler."""

@@ -41,12 +41,20 @@ ONE = frozenset({("==", 1), ("<=", 1), ("<", 2)})
 MANY = frozenset({("!=", 1), (">", 1), (">=", 2)})
 
 
+Answer = tuple[int, bool]
+
+
 class Guard(Value):
     """A test that must give an answer for a step to run, in the frame that asks it."""
 
     test: Expr
     is_true: bool
     frame: int
+
+    @property
+    def answer(self) -> Answer:
+        """The test, and what it has to say."""
+        return id(self.test), self.is_true
 
 
 class Guards(Struct):
@@ -62,6 +70,10 @@ class Guards(Struct):
         if step not in self._guards:
             self._guards[step] = self._of(step)
         return self._guards[step]
+
+    def answers(self, step: Step) -> frozenset[Answer]:
+        """What the tests have to say that a step stands under."""
+        return frozenset(guard.answer for guard in self.of(step))
 
     def _of(self, step: Step) -> tuple[Guard, ...]:
         found: list[Guard] = []

@@ -105,7 +105,8 @@ def unscaled(reading: Reading) -> Iterator[tuple[Step, Step]]:
 
 def _is_right_behind(reading: Reading, backward: Step, step: Step) -> bool:
     """Whether a step follows a backward, under the same tests."""
-    return is_above(reading.scene, backward, step) and _tests(reading, backward) == _tests(reading, step)
+    answers = reading.guards.answers
+    return is_above(reading.scene, backward, step) and answers(backward) == answers(step)
 
 
 def _is_made_here(reading: Reading, backward: Step) -> bool:
@@ -135,13 +136,8 @@ def clipped(reading: Reading) -> Iterator[tuple[Step, Step]]:
 def _is_ahead(reading: Reading, clip: Step, step: Step) -> bool:
     """Whether a step of the same optimizer surely follows a clip."""
     served = [{h.optimizers for h in reading.events.of(each)} for each in (clip, step)]
-    is_first = is_above(reading.scene, clip, step)
-    return is_first and _tests(reading, step) <= _tests(reading, clip) and bool(served[0] & served[1])
-
-
-def _tests(reading: Reading, step: Step) -> set[tuple[int, bool]]:
-    """The tests that a step stands under, with the answers that let it run."""
-    return {(id(guard.test), guard.is_true) for guard in reading.guards.of(step)}
+    is_first, answers = is_above(reading.scene, clip, step), reading.guards.answers
+    return is_first and answers(step) <= answers(clip) and bool(served[0] & served[1])
 
 
 def premature(reading: Reading) -> "Iterator[tuple[Step, Error]]":

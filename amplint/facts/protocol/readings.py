@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.events import Events
 from amplint.facts.protocol.gradients import Handling
-from amplint.facts.protocol.guards import Guards, ways_up
+from amplint.facts.protocol.guards import Guards, common_loop, loop_around, ways_up
 from amplint.facts.protocol.happening import Happening
+from amplint.facts.protocol.places import is_taken
 from amplint.facts.protocol.reader import Misstep, Reader
 from amplint.facts.protocol.roles import Roles
 from amplint.facts.protocol.roots import Root, roots, takes_a_turn
@@ -62,10 +63,17 @@ class Reading(Entity, dict=True):
 
     def spelled_scaler(self, scaler: Hashable, near: Step) -> str:
         """How the function of a step writes a scaler, '' where it has no name for it."""
+        is_element = isinstance(scaler, tuple) and is_taken(scaler)
         for step in self.steps_of(EventKind.SCALE, EventKind.STEP, EventKind.UNSCALE, EventKind.UPDATE, scaler=scaler):
-            if self.are_together(step, near) and isinstance(step.node, Call) and isinstance(step.node.func, Attribute):
+            if not self.are_together(step, near) or (is_element and not self._is_of_the_same_turn(step, near)):
+                continue
+            if isinstance(step.node, Call) and isinstance(step.node.func, Attribute):
                 return spelled(step.node.func.value)
-        return self.scene.spelled(scaler, near.frame) if isinstance(scaler, tuple) else ""
+        return self.scene.spelled(scaler, near.frame) if isinstance(scaler, tuple) and not is_element else ""
+
+    def _is_of_the_same_turn(self, step: Step, near: Step) -> bool:
+        """Whether another step stands in the innermost loop around a step, where the name of an element means it."""
+        return common_loop(self.scene, step, near) is loop_around(self.scene, step)
 
     def spelled_optimizer(self, optimizer: Hashable, near: Step) -> str:
         """How the function of a step writes an optimizer, '' where it has no name for it."""
