@@ -47,7 +47,12 @@ class Constant(Node):
 class Attribute(Node):
     value: "Expr"
     attr: str
-    attr_span: Span
+
+    @property
+    def attr_span(self) -> Span:
+        """Where the attribute's own name stands, at the end of the whole."""
+        _, _, line, column = self.span
+        return Span(line, column - len(self.attr), line, column)
 
 
 @node

@@ -23,7 +23,7 @@ from amplint.model.tree import (
     TypeAlias,
 )
 
-_SPANS = ("span", "attr_span", "name_span")
+_SPANS = ("span", "name_span")
 _WORDS = ("id", "attr", "star", "op", "ops", "kind", "module", "level", "asname", "captures", "text", "comments")
 _FLAGS = ("is_async", "is_from", "is_star", "is_irrefutable", "is_own_line")
 _LEAVES = frozenset((*_SPANS, *_WORDS, *_FLAGS))

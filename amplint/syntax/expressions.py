@@ -123,7 +123,7 @@ class ExpressionVisitor:
 
     def visit_Attribute(self, node: cst.Attribute) -> tree.Attribute:
         span = self.places.span(node)
-        return tree.Attribute(span, self.visit(node.value), node.attr.value, self.places.span(node.attr))
+        return tree.Attribute(span, self.visit(node.value), node.attr.value)
 
     def visit_Call(self, node: cst.Call) -> tree.Call:
         args = tuple(self.argument(arg) for arg in node.args)

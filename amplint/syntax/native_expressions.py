@@ -99,11 +99,12 @@ class NativeExpressions:
                 raise UncertainError
 
     def visit_Attribute(self, node: ast.Attribute) -> tree.Attribute:
-        span = self.span(node)
-        name = Span(span[2], span[3] - len(node.attr), span[2], span[3])
-        if not self._is_ascii and self.text.lines[name.line - 1][name.column : name.end_column] != node.attr:
-            raise UncertainError
-        return tree.Attribute(span, self.visit(node.value), node.attr, name)
+        found = tree.Attribute(self.span(node), self.visit(node.value), node.attr)
+        if not self._is_ascii:
+            name = found.attr_span
+            if self.text.lines[name.line - 1][name.column : name.end_column] != node.attr:
+                raise UncertainError
+        return found
 
     def visit_Call(self, node: ast.Call) -> tree.Call:
         span = self.span(node)

@@ -64,6 +64,7 @@ class Index:
         self.parents: dict[Node, Node] = {}
         self.definitions: dict[str, FunctionDef | ClassDef] = {}
         self.qualified_names: dict[FunctionDef | ClassDef, str] = {}
+        # Those of names and constants are left out, half of all, unless they stand right below a scope.
         self._scopes: dict[Node, Scope] = {module: module}
         self._generators: dict[FunctionDef | Lambda, bool] = {}
         self._blocks: dict[Node, tuple[Node, Block]] = {}
@@ -91,7 +92,8 @@ class Index:
             else:
                 for child in below:
                     parents[child] = node
-                    scopes[child] = scope
+                    if type(child) not in _LEAVES:
+                        scopes[child] = scope
             stack += below[::-1]
         self.nodes = tuple(nodes)
         self._by_kind = dict(by_kind)
@@ -151,7 +153,8 @@ class Index:
 
     def scope(self, node: Node) -> Scope:
         """The scope in which a node is evaluated: decorators, defaults and bases belong to the scope outside."""
-        return self._scopes[node]
+        scope = self._scopes.get(node)
+        return self._scopes[self.parents[node]] if scope is None else scope
 
     def loops(self, node: Node) -> tuple[For | While, ...]:
         """The loops of the node's own function whose body holds it, innermost first."""
