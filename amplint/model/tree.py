@@ -168,6 +168,8 @@ class Parameter(Node):
 class Lambda(Node):
     parameters: tuple[Parameter, ...]
     body: "Expr"
+    # What `own_calls` said.
+    kept_calls: "tuple[Call, ...] | None" = kept()
 
 
 @node
@@ -427,8 +429,9 @@ class FunctionDef(Node):
     decorators: tuple[Expr, ...]
     returns: Expr | None
     is_async: bool
-    # What `own_returns` said.
+    # What `own_returns` and `own_calls` said.
     kept_returns: "tuple[Return, ...] | None" = kept()
+    kept_calls: "tuple[Call, ...] | None" = kept()
 
 
 @node
@@ -491,3 +494,4 @@ class Module(Node):
 
     body: Block
     comments: tuple[Comment, ...]
+    kept_calls: "tuple[Call, ...] | None" = kept()

@@ -6,6 +6,7 @@ from typing import TypeGuard
 from amplint.model.node import fields
 from amplint.model.tree import (
     Attribute,
+    Call,
     ClassDef,
     Constant,
     Dict,
@@ -14,6 +15,7 @@ from amplint.model.tree import (
     Global,
     Lambda,
     List,
+    Module,
     Name,
     Node,
     Nonlocal,
@@ -105,13 +107,20 @@ def own_returns(function: FunctionDef) -> tuple[Return, ...]:
     return function.kept_returns
 
 
+def own_calls(function: FunctionDef | Lambda | Module) -> tuple[Call, ...]:
+    """The calls in the body of a function, lambda or module, in source order, without those of what it defines."""
+    if function.kept_calls is None:
+        function.kept_calls = tuple([node for node in own_nodes(function) if type(node) is Call])
+    return function.kept_calls
+
+
 def dotted(node: Node) -> str | None:
     """`a.b.c` for a chain of attributes on a name, else None."""
     parts: list[str] = []
-    while isinstance(node, Attribute):
+    while type(node) is Attribute:
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, Name):
+    if type(node) is not Name:
         return None
     parts.append(node.id)
     return ".".join(reversed(parts))
@@ -119,14 +128,14 @@ def dotted(node: Node) -> str | None:
 
 def last_name(node: Node) -> str:
     """`c` of `a.b.c`, also where `a` is no name; `a` of a name alone; '' for others."""
-    return node.attr if isinstance(node, Attribute) else node.id if isinstance(node, Name) else ""
+    return node.attr if type(node) is Attribute else node.id if type(node) is Name else ""
 
 
 def root_of(node: Node) -> Name | None:
     """The `a` of `a.b.c`, None where the chain does not begin with a name."""
-    while isinstance(node, Attribute):
+    while type(node) is Attribute:
         node = node.value
-    return node if isinstance(node, Name) else None
+    return node if type(node) is Name else None
 
 
 def is_of_self(node: Node | None) -> TypeGuard[Attribute]:

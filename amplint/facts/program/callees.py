@@ -19,7 +19,7 @@ from amplint.flow.graph import Frame, Owner, Step
 from amplint.flow.inline import Callee, Fork
 from amplint.knowledge.training_names import SCALER_CLASSES
 from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Raise, WithItem
-from amplint.model.walks import last_name, own_nodes, walk
+from amplint.model.walks import last_name, own_calls, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -126,7 +126,7 @@ class Callees:
         given = {name: value for name, value in bind(function, step.node).items() if isinstance(value, Name)}
         if not given:
             return False
-        called = {node.func.id for node in own_nodes(function) if isinstance(node, Call) if isinstance(node.func, Name)}
+        called = {call.func.id for call in own_calls(function) if isinstance(call.func, Name)}
         named = (named_function(self.home(frames, step.frame), given[name]) for name in given.keys() & called)
         return any(found is not None and self._is_wanted(*found) for found in named)
 

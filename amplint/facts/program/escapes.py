@@ -10,7 +10,7 @@ from amplint.facts.program.bound_functions import named_function
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import assigned, base_names, method
 from amplint.model.tree import Assign, Attribute, Call, ClassDef, FunctionDef, Lambda, Name
-from amplint.model.walks import is_none, is_of_self, last_name, own_nodes, root_of, walk
+from amplint.model.walks import is_none, is_of_self, last_name, own_calls, own_nodes, root_of, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -121,15 +121,14 @@ def keeps(home: "Facts", function: FunctionDef, call: Call, has_self: bool, dept
     passed = {name for name, value in bind(function, call, has_self).items() if isinstance(value, Name | Attribute)}
     if not passed:
         return True
-    nodes = list(own_nodes(function))
     passed |= {
         target.id
-        for node in nodes
-        if isinstance(node, Assign) and isinstance(node.value, Name) and node.value.id in passed
+        for node in own_nodes(function)
+        if type(node) is Assign and isinstance(node.value, Name) and node.value.id in passed
         for target in node.targets
         if isinstance(target, Name)
     }
-    return not any(isinstance(node, Call) and _lets_go(home, node, passed, depth) for node in nodes)
+    return not any(_lets_go(home, call, passed, depth) for call in own_calls(function))
 
 
 def _lets_go(home: "Facts", call: Call, names: set[str], depth: int) -> bool:

@@ -42,7 +42,9 @@ from amplint.model.walks import children, own_nodes
 N = TypeVar("N", bound=Node)
 Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
 _STATEMENTS: tuple[type[Node], ...] = Stmt.__args__
+_STATEMENT_KINDS = frozenset(_STATEMENTS)
 _DEFINITIONS = frozenset({FunctionDef, ClassDef})
+_FUNCTIONS_AND_CLASSES = frozenset({FunctionDef, ClassDef, Lambda})
 _SCOPES = frozenset({FunctionDef, ClassDef, Lambda, Comprehension})
 # Half of all nodes, with nothing below them.
 _LEAVES = frozenset({Name, Constant})
@@ -121,7 +123,7 @@ class Index:
     def is_generator(self, function: FunctionDef | Lambda) -> bool:
         """Whether a call of a function of this module runs nothing yet."""
         if function not in self._generators:
-            self._generators[function] = any(isinstance(node, Yield) for node in own_nodes(function))
+            self._generators[function] = any(type(node) is Yield for node in own_nodes(function))
         return self._generators[function]
 
     def ancestors(self, node: Node) -> Iterator[Node]:
@@ -134,7 +136,7 @@ class Index:
     def statement(self, node: Node) -> Stmt:
         """The innermost statement that holds a node, or the node itself. Raises LookupError for a module."""
         current: Node | None = node
-        while current is not None and not isinstance(current, _STATEMENTS):
+        while current is not None and type(current) not in _STATEMENT_KINDS:
             current = self.parents.get(current)
         if current is None:
             raise LookupError("a module is in no statement")
@@ -143,13 +145,13 @@ class Index:
     def function(self, node: Node) -> FunctionDef | Lambda | None:
         """The innermost function whose body holds the node; None at module and class level."""
         scope = self.scope(node)
-        while not isinstance(scope, FunctionDef | Lambda | Module | ClassDef):
+        while type(scope) is Comprehension:
             scope = self.scope(scope)
-        return scope if isinstance(scope, FunctionDef | Lambda) else None
+        return scope if type(scope) is FunctionDef or type(scope) is Lambda else None
 
     def klass(self, node: Node) -> ClassDef | None:
         """The innermost class around a node."""
-        return next((outer for outer in self.ancestors(node) if isinstance(outer, ClassDef)), None)
+        return next((outer for outer in self.ancestors(node) if type(outer) is ClassDef), None)
 
     def scope(self, node: Node) -> Scope:
         """The scope in which a node is evaluated: decorators, defaults and bases belong to the scope outside."""
@@ -161,9 +163,9 @@ class Index:
         found: list[For | While] = []
         child = node
         for outer in self.ancestors(node):
-            if isinstance(outer, FunctionDef | ClassDef | Lambda):
+            if type(outer) in _FUNCTIONS_AND_CLASSES:
                 break
-            if isinstance(outer, For | While) and child in outer.body:
+            if (type(outer) is For or type(outer) is While) and child in outer.body:
                 found.append(outer)
             child = outer
         return tuple(found)
@@ -234,9 +236,9 @@ def _with_decorators(node: Node) -> Iterator[Node]:
 
 
 def _is_evaluated_inside(child: Node, parent: Node) -> bool:
-    if isinstance(parent, FunctionDef | ClassDef):
-        return isinstance(child, _STATEMENTS)
-    return not isinstance(parent, Lambda) or child is parent.body
+    if type(parent) in _DEFINITIONS:
+        return type(child) in _STATEMENT_KINDS
+    return type(parent) is not Lambda or child is parent.body
 
 
 def header_span(statement: Stmt) -> Span:

@@ -54,17 +54,17 @@ class Names(Scopes):
         return _sole(self._joined(found, {} if search is None else search))
 
     def _meaning(self, expr: Node, search: Search) -> Meaning:
-        if isinstance(expr, Attribute):
+        if type(expr) is Attribute:
             inner = self._meaning(expr.value, search)
             if not inner.names:
                 return inner
-            return Meaning(frozenset(f"{name}.{expr.attr}" for name in inner.names), inner.is_complete)
-        if isinstance(expr, IfExp):
+            return Meaning(frozenset([f"{name}.{expr.attr}" for name in inner.names]), inner.is_complete)
+        if type(expr) is IfExp:
             body, orelse = self._meaning(expr.body, search), self._meaning(expr.orelse, search)
             return Meaning(body.names | orelse.names, body.is_complete and orelse.is_complete)
-        if isinstance(expr, Call):
+        if type(expr) is Call:
             return self._given_by(expr, search)
-        if not isinstance(expr, Name):
+        if type(expr) is not Name:
             return UNKNOWN
         found = self.lookup(expr.id, expr)
         if found:

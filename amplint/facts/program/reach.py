@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
 _DEPTH = 5
-_DEFINITIONS = (FunctionDef, ClassDef, Lambda)
-_LOOPS = (For, While)
+_DEFINITIONS = frozenset({FunctionDef, ClassDef, Lambda})
+_LOOPS = frozenset({For, While})
 
 
 class Reached(Value):
@@ -34,24 +34,28 @@ def reached(
 
     Functions that are only defined there are left out; generators are not followed, for they run later.
     """
+    kinds = frozenset(kind if isinstance(kind, tuple) else (kind,))
     nothing: frozenset[FunctionDef | Lambda] = frozenset()
     start: tuple[tuple[Call, ...], bool, int, frozenset[FunctionDef | Lambda]] = ((), False, depth, nothing)
     stack = [(facts, root, *start) for root in reversed(list(roots))]
     while stack:
         home, node, via, looped, left, seen = stack.pop()
-        if isinstance(node, _DEFINITIONS):
+        of = type(node)
+        if of in _DEFINITIONS:
             continue
-        if isinstance(node, kind):
+        if of in kinds or kind is Node:
             yield Reached(home, node, via, looped)
-        inner = looped or isinstance(node, _LOOPS)
-        stack += [(home, child, via, inner, left, seen) for child in reversed(children(node))]
-        callee = home.targets.function(node) if left and isinstance(node, Call) else None
-        if callee is None and left and isinstance(node, Call):
+        inner = looped or of in _LOOPS
+        stack += [(home, child, via, inner, left, seen) for child in children(node)[::-1]]
+        if not left or type(node) is not Call:
+            continue
+        callee = home.targets.function(node)
+        if callee is None:
             bodies = (each for each in _lambdas(home, node.func) if each[1] not in seen)
             stack += [(owner, each.body, (*via, node), looped, left - 1, seen | {each}) for owner, each in bodies]
         if callee is not None and callee[1] not in seen and not callee[0].index.is_generator(callee[1]):
             owner, function = callee
-            path, behind = (*via, node) if isinstance(node, Call) else via, seen | {function}
+            path, behind = (*via, node), seen | {function}
             stack += [(owner, each, path, looped, left - 1, behind) for each in reversed(function.body)]
 
 

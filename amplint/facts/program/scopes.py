@@ -72,12 +72,12 @@ class Scopes:
         is_innermost = True
         while True:
             table = self._tables.get(scope)
-            if table is not None and (is_innermost or not isinstance(scope, ClassDef)):
+            if table is not None and (is_innermost or type(scope) is not ClassDef):
                 if table.outer.get(name) == "global":
                     return tuple(self._tables[self.module].bindings.get(name, ()))
                 if name in table.bindings:
                     return tuple(table.bindings[name])
-            if isinstance(scope, Module):
+            if type(scope) is Module:
                 return ()
             is_innermost = False
             scope = self.index.scope(scope)

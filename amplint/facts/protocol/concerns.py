@@ -27,7 +27,7 @@ from amplint.model.tree import (
     Name,
     Node,
 )
-from amplint.model.walks import last_name, own_nodes, walk
+from amplint.model.walks import last_name, own_calls, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -93,7 +93,7 @@ class Concerns(Struct, dict=True):
     def is_direct(self, function: FunctionDef | Lambda | Module) -> bool:
         """Whether the function's own body does, or a lambda in it."""
         if function not in self._direct:
-            self._direct[function] = any(_concerns(node) for node in _with_lambdas(function))
+            self._direct[function] = _is_direct(function)
         return self._direct[function]
 
     @cached_property
@@ -107,9 +107,7 @@ class Concerns(Struct, dict=True):
         if self.is_direct(function):
             yield None
             return
-        for node in own_nodes(function):
-            if not isinstance(node, Call):
-                continue
+        for node in own_calls(function):
             name = node.func.attr if isinstance(node.func, Attribute) else ""
             if name in self._method_names or last_name(node.func) in self._lambdas:
                 yield None
@@ -167,7 +165,7 @@ class Concerns(Struct, dict=True):
     def own_method_names(self) -> frozenset[str]:
         """The names of methods of this module whose own body concerns a step, or calls such a method."""
         methods = [f for f in self.facts.index.functions if isinstance(self.facts.index.parents[f], ClassDef)]
-        called = {f: {last_name(n.func) for n in own_nodes(f) if isinstance(n, Call)} for f in methods}
+        called = {f: {last_name(call.func) for call in own_calls(f)} for f in methods}
         names: set[str] = set()
         more = {f.name for f in methods if self.is_direct(f)}
         while more != names:
@@ -176,10 +174,15 @@ class Concerns(Struct, dict=True):
         return frozenset(names - {"__init__"})
 
 
-def _with_lambdas(function: FunctionDef | Lambda | Module) -> Iterator[Node]:
-    """The nodes of a function, with those of the lambdas that it makes."""
+def _is_direct(function: FunctionDef | Lambda | Module) -> bool:
+    """Whether a node of a function, or of a lambda that it makes, has to do with a step."""
     for node in own_nodes(function):
-        yield from walk(node) if isinstance(node, Lambda) else (node,)
+        if type(node) is Lambda:
+            if any(map(_concerns, walk(node))):
+                return True
+        elif _concerns(node):
+            return True
+    return False
 
 
 def _names_of(parents: Mapping[Node, Node], function: Lambda) -> Iterator[str]:
@@ -197,12 +200,12 @@ def _names_of(parents: Mapping[Node, Node], function: Lambda) -> Iterator[str]:
 
 
 def _concerns(node: Node) -> bool:
-    if isinstance(node, Call):
+    if type(node) is Call:
         name = last_name(node.func)
         if isinstance(node.func, Attribute) and name in ("scale", "update"):
             return len(node.args) == (name == "scale") or "scal" in last_name(node.func.value)
         return name in METHODS
-    return isinstance(node, Attribute) and node.attr == "grad"
+    return type(node) is Attribute and node.attr == "grad"
 
 
 def _hands_on_a_loss(call: Call, canonical: str | None) -> bool:

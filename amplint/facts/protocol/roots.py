@@ -99,7 +99,7 @@ def takes_a_turn(loop: Loop) -> bool:
 def runs_backward(loop: Loop) -> bool:
     """Whether a loop runs a backward in its own body."""
     return isinstance(loop, For) and any(
-        isinstance(node, Call) and isinstance(node.func, Attribute) and node.func.attr == "backward"
+        type(node) is Call and isinstance(node.func, Attribute) and node.func.attr == "backward"
         for node in own_nodes(loop)
     )
 

@@ -33,7 +33,7 @@ from amplint.model.tree import (
     Node,
     Subscript,
 )
-from amplint.model.walks import last_name, own_nodes
+from amplint.model.walks import last_name, own_calls, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -104,7 +104,7 @@ class Scene:
         """Whether a call is of a function in sight that has other work; one without any waits for a subclass."""
         is_harmless = (id(call), frame) in self.callees.harmless
         found = self.callees.function(call, frame, self.frames) if is_harmless else None
-        return found is not None and any(isinstance(node, Call) for node in own_nodes(found[1]))
+        return found is not None and bool(own_calls(found[1]))
 
     def origins(self, expr: Expr, frame: int) -> list[Origin]:
         """What may stand behind an expression of a frame."""
@@ -217,7 +217,7 @@ class Scene:
     def _comprised(self, name: str, frame: int) -> tuple[Binding, ...]:
         """The bindings of a name in the comprehensions of a function that does not bind it itself."""
         home, function = self.homes[frame], self.frames[frame].function
-        scopes = [node for node in own_nodes(function) if isinstance(node, Comprehension)]
+        scopes = [node for node in own_nodes(function) if type(node) is Comprehension]
         return tuple(binding for scope in scopes for binding in home.names.bindings(scope).get(name, ()))
 
     def _element(self, target: Node, name: str, frame: int, budget: int) -> Term | None:
