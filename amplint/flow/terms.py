@@ -193,7 +193,13 @@ def is_place(term: Term) -> bool:
 
 def contains(term: object, part: Term) -> bool:
     """Whether a term reads a place."""
-    return term == part or (isinstance(term, tuple) and any(contains(piece, part) for piece in term))
+    if term == part:
+        return True
+    if type(term) is tuple:
+        for piece in term:
+            if type(piece) is tuple and contains(piece, part):
+                return True
+    return False
 
 
 def parts(term: Term) -> Iterator[Term]:

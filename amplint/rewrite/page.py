@@ -141,8 +141,7 @@ class Page:
         return [
             node
             for node in walk(self.module)
-            if isinstance(node, JoinedString)
-            or (isinstance(node, ConstantNode) and isinstance(node.value, str | bytes))
+            if type(node) is JoinedString or (type(node) is ConstantNode and isinstance(node.value, str | bytes))
         ]
 
     @cached_property
@@ -165,9 +164,11 @@ class Page:
         for node in walk(self.module):
             # Most stand alone, and a list for each of them would take as much room as the node.
             known = found.setdefault(node.span, node)
+            if known is node:
+                continue
             if isinstance(known, list):
                 known.append(node)
-            elif known is not node:
+            else:
                 found[node.span] = [known, node]
         return found
 
@@ -184,12 +185,16 @@ class Page:
     @cached_property
     def _suites(self) -> dict[Node, Suite]:
         found: dict[Node, Suite] = {}
-        for node in walk(self.module):
+        holders: list[Node] = [self.module]
+        while holders:
+            node = holders.pop()
             for field in _BLOCKS:
-                block = getattr(node, field, None)
-                if isinstance(block, tuple):
+                block: tuple[Stmt, ...] = getattr(node, field, ())
+                if block:
                     suite = Suite(node, field, block)
                     found.update((statement, suite) for statement in block)
+                    holders += block
+            holders += (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))
         return found
 
     def parent(self, node: Node) -> Node | None:
