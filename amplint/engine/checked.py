@@ -79,6 +79,10 @@ class CheckedFile(Value, dict=True):
             self._renderings[finding] = self._render(finding)
         return self._renderings[finding]
 
+    def put_away(self) -> None:
+        """Let go of what only rendering needs: it is made again for who renders more than was rendered so far."""
+        vars(self).pop("page", None)
+
     def _render(self, finding: Finding) -> tuple[Edit, ...] | Refusal:
         if finding.fix is None or not finding.fix.repairs:
             return Refusal("it has no fix")

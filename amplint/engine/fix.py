@@ -140,6 +140,7 @@ class _Run(Struct):
                     for line in _lines(edit):
                         spans[line].append(edit.span)
                 found.append(Chosen(finding, edits))
+        file.put_away()
         return found
 
     def _attempt(self, chosen: dict[str, list[Chosen]]) -> bool:

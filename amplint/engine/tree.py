@@ -115,11 +115,22 @@ def _checked(
     new = [reading for reading in readings if reading.file.path not in known]
     chunks = _chunks(project, new, processes.count, setup.cwd) if new else []
     found = processes.each("work", chunks, setup, project, wanted)
+    _share(found, new)
     if memory is not None:
         memory.remember(found)
     by_path = {**known, **{outcome.path: outcome for outcome in found}}
     outcomes = [by_path[reading.file.path] for reading in readings]
     return _fixed(setup, project, readings, outcomes, wanted, processes) if wanted.fixes else outcomes
+
+
+def _share(outcomes: list[Outcome], readings: list[Reading]) -> None:
+    """Let the sources that other processes sent have the bytes that were read here, not a copy of each."""
+    read = {reading.file.display: reading.known for reading in readings}
+    for outcome in outcomes:
+        for shown, source in outcome.texts.items():
+            raw = read.get(shown)
+            if raw == source.raw and raw is not source.raw:
+                outcome.texts[shown] = replace(source, raw=raw)
 
 
 def _fixed(

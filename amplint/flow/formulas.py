@@ -195,7 +195,7 @@ def calls_out(term: object) -> bool:
         return False
     if term[0] == "call" and not _answers_alike(term):
         return True
-    return any([calls_out(piece) for piece in term if type(piece) is tuple])
+    return any(calls_out(piece) for piece in term if type(piece) is tuple)
 
 
 def _answers_alike(call: Term) -> bool:
