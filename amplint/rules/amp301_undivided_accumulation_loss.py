@@ -15,8 +15,8 @@ small run).
 
 At the backward, or at the call that hands the loss to a wrapper which runs it backward, with the test that the step
 waits for as a note. Only where the mean is known: a torch loss with its default reduction, a criterion object of one,
-`.mean()`, or a function in sight that returns such. A division, an inverse factor, `reduction="sum"` or a weight of its
-own is taken to be right; a division by the number of processes alone is none.
+`.mean()`, or a function in sight that returns such. A division of the loss or of the gradients, an inverse factor,
+`reduction="sum"` or a weight of its own is taken to be right; a division by the number of processes alone is none.
 
 ## Example
 
@@ -45,6 +45,7 @@ Unsafe: a tuned run may live on the mistake.
 
 from collections.abc import Iterator
 
+from amplint.facts.accumulation.divided_gradients import divides_gradients
 from amplint.facts.accumulation.groups import Group, plain
 from amplint.facts.accumulation.loss_trace import LossTrace
 from amplint.facts.gather import Facts
@@ -72,6 +73,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         group
         for group, trace in facts.accumulation.traced
         if trace.is_mean and not (_is_divided(group, trace) or trace.is_weighted or trace.is_summed or group.is_zeroed)
+        if not divides_gradients(group.reading)
     ]
     for place, group in enumerate(undivided):
         if not any(_is_one_loss(other, group) for other in undivided[:place]):

@@ -44,6 +44,14 @@ WEIGHTS = ("lambda", "lam", "alpha", "beta", "gamma", "temperature", "tau")
 KEEPING = frozenset({"float", "squeeze", "contiguous", "to", "double"})
 
 
+def is_number_of_processes(expr: Expr) -> bool:
+    """Whether an expression says in its name that it is the number of processes."""
+    if isinstance(expr, Call) and last_name(expr.func) in ("float", "int") and expr.args:
+        expr = expr.args[0].value
+    named = expr.func if isinstance(expr, Call) else expr
+    return isinstance(named, Name | Attribute) and last_name(named).lower().lstrip("_") in PROCESSES
+
+
 class Division(Value):
     """What a part of the loss was divided by, or multiplied by the inverse of; later are the divisions after it."""
 
@@ -54,11 +62,7 @@ class Division(Value):
     @property
     def is_by_processes(self) -> bool:
         """Whether the divisor is surely the number of processes alone, which is no group's length."""
-        divisor = self.divisor
-        if isinstance(divisor, Call) and last_name(divisor.func) in ("float", "int") and divisor.args:
-            divisor = divisor.args[0].value
-        named = divisor.func if isinstance(divisor, Call) else divisor
-        return isinstance(named, Name | Attribute) and last_name(named).lower().lstrip("_") in PROCESSES
+        return is_number_of_processes(self.divisor)
 
 
 Later = tuple[Division, ...]
