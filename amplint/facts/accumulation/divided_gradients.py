@@ -14,6 +14,7 @@ from amplint.model.walks import last_name, own_nodes, walk
 
 METHODS = frozenset({"div_", "divide_", "true_divide_", "mul_", "multiply_"})
 FUNCTIONS = frozenset({"_foreach_div_", "_foreach_mul_"})
+NAMED = re.compile(r"(?:p|param|parameter)?_?grad(?:ient)?s?", re.IGNORECASE)
 LIMITING = re.compile(r"clip|coef|norm|limit", re.IGNORECASE)
 
 
@@ -28,7 +29,7 @@ def _factors(node: Node) -> Iterator[Expr]:
     match node:
         case AugAssign(target=target, op="/" | "*", value=value) if _is_named_gradient(target):
             yield value
-        case Assign(targets=targets, value=Binary(op="/" | "*") as value) if any(map(_is_named_gradient, targets)):
+        case Assign(targets=targets, value=Binary(op="/" | "*") as value) if any(map(is_gradient, targets)):
             yield from (side for side in (value.left, value.right) if not has_gradient(side))
         case Call(func=Attribute(value=held, attr=name), args=(factor, *_)) if name in METHODS:
             if _is_named_gradient(held):
@@ -40,7 +41,7 @@ def _factors(node: Node) -> Iterator[Expr]:
 
 
 def _is_named_gradient(node: Node) -> bool:
-    return is_gradient(node) or (isinstance(node, Name) and "grad" in node.id.lower())
+    return is_gradient(node) or (isinstance(node, Name) and NAMED.fullmatch(node.id) is not None)
 
 
 def _is_limit(factor: Expr) -> bool:

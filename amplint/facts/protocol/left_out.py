@@ -17,7 +17,7 @@ from amplint.knowledge import training_names as known
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.state import Error
 from amplint.model.tree import Attribute, Call, ExceptHandler, Expr, FunctionDef, If, Name, Node
-from amplint.model.walks import is_of_self, last_name, walk
+from amplint.model.walks import is_of_self, last_name, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -30,8 +30,8 @@ ENDS = (EventKind.UPDATE, EventKind.SET_SCALE)
 def unapplied(reading: Reading) -> Iterator[Step]:
     """The unscale_ whose gradients are updated away on every path; and updates behind a scale, where nothing steps."""
     for site, scaler in reading.reader.updated.items():
-        is_lost = site not in reading.reader.applied
-        if is_lost and not _is_open(reading, site, scaler) and not _is_given_up(reading, site):
+        is_used = site in reading.reader.applied or _reads_gradients(reading)
+        if not is_used and not _is_open(reading, site, scaler) and not _is_given_up(reading, site):
             yield site
     for scaler in reading.roles.scalers:
         if any(reading.steps_of(EventKind.STEP, EventKind.UNSCALE, scaler=scaler)):
@@ -40,6 +40,12 @@ def unapplied(reading: Reading) -> Iterator[Step]:
             if _is_scaled_before(reading, update, scaler) and not _is_open(reading, update, scaler):
                 yield update
                 break
+
+
+def _reads_gradients(reading: Reading) -> bool:
+    """Whether something is done with gradients by hand, as by an optimizer that looks ahead from the parameters."""
+    functions = dict.fromkeys(frame.function for frame in reading.scene.frames)
+    return any(isinstance(node, Attribute) and node.attr == "grad" for each in functions for node in own_nodes(each))
 
 
 def _is_open(reading: Reading, site: Step, scaler: Term) -> bool:
