@@ -16,6 +16,7 @@ from amplint.facts.protocol.beside import (
     next_unscale,
     stepped_around,
 )
+from amplint.facts.protocol.clip_places import BACKWARDS, is_told_of_backwards
 from amplint.facts.protocol.defect import Defect, DefectKind, unexplained
 from amplint.facts.protocol.doubt import is_doubtful
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 # What was stepped without its scaler: by itself, or with another one.
 AROUND = frozenset({Reason.STEP_AROUND, Reason.STEP_AROUND_UNSCALED, Reason.OTHER_SCALER})
-BACKWARDS = (EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
 # After these a path goes on in a state that no reader of the program would expect, and meets further errors.
 EXPLAINING = frozenset({Reason.UPDATE_BEFORE_STEP, Reason.UPDATE_AMONG_BACKWARDS, Reason.UNSCALE_AMONG_BACKWARDS})
 
@@ -113,8 +113,7 @@ class _Judge:
             case Reason.CLIP_PARTLY_SCALED:
                 return self._at(DefectKind.OTHER_SCALER, self.shown(site), error, because)
             case Reason.CLIP_BEFORE_BACKWARD | Reason.CLIP_AFTER_STEP:
-                # Where no backward is in sight at all, a method that is overridden may run it.
-                if self.reading.sets_gradients or not any(self.reading.steps_of(None, *BACKWARDS)):
+                if self.reading.sets_gradients or not is_told_of_backwards(self.reading, site, because):
                     return None
                 return self._at(DefectKind.CLIP_OUTSIDE, self.shown(site), error, because)
             case Reason.NO_UPDATE:
