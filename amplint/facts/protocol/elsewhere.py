@@ -22,8 +22,10 @@ def is_done_elsewhere(reading: Reading, scaler: Term, method: str) -> bool:
     """Whether a function that is not part of the reading calls a method of something that has the scaler's name.
 
     An attribute may be used wherever its class is known, a local name in its module; but not what is surely another
-    object of that name.
+    object of that name. What functions give to everybody who asks for it may go by any name where they are called.
     """
+    if _is_got(reading, scaler, method):
+        return True
     name, is_attribute = str(scaler[2] if scaler[0] == "attr" else scaler[1]), scaler[0] == "attr"
     home = reading.scene.facts
     seen = {frame.function for frame in reading.scene.frames}
@@ -37,6 +39,26 @@ def is_done_elsewhere(reading: Reading, scaler: Term, method: str) -> bool:
         for other in homes
         for call in other.index.calls
     )
+
+
+def _is_got(reading: Reading, scaler: Term, method: str) -> bool:
+    """Whether a function that is not part of the reading asks for a scaler, and calls a method of something."""
+    seen = {frame.function for frame in reading.scene.frames}
+    return any(
+        callers[method] & callers[giver.name] - seen
+        for giver, home in reading.scene.getters.givers.get(scaler, {}).items()
+        for importer in all_importers(home, {giver.name})
+        for callers in (_callers(importer, {method, giver.name}),)
+    )
+
+
+def _callers(home: "Facts", names: set[str]) -> dict[str, set[Node | None]]:
+    """The functions of a module that call something by each of some last names."""
+    found: dict[str, set[Node | None]] = {name: set() for name in names}
+    for call in home.index.calls:
+        if (name := last_name(call.func)) in found:
+            found[name].add(home.index.function(call))
+    return found
 
 
 def _has_rounds(home: "Facts", step: Call, name: str) -> bool:

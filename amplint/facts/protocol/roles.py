@@ -91,10 +91,11 @@ class Roles(Struct):
     def _scaler(
         self, place: Term, methods: "dict[str, list[tuple[Call, int]]]", zeroed: set[Term]
     ) -> ScalerRole | None:
-        used = [pair for name in SCALER_METHODS & methods.keys() for pair in methods[name]]
+        used = [pair for name, pairs in methods.items() if name in SCALER_METHODS for pair in pairs]
         if not used:
             return None
-        call, frame = used[0]
+        # What `super()` is, only the object that it stands for can tell.
+        call, frame = next((pair for pair in used if not _is_of_super(pair[0])), used[0])
         assert isinstance(call.func, Attribute)
         search = Origins()
         found = list(search.of(self.scene.homes[frame], call.func.value, self.scene.activation(frame)))
@@ -234,6 +235,12 @@ class Roles(Struct):
                     term = self.scene.local_or_foreign(origin.facts, module, frame, me)
                     if OPAQUE not in (term, term[1:2]):
                         yield term
+
+
+def _is_of_super(call: Call) -> bool:
+    """Whether a method is called as a base has it: `super().step(optimizer)`."""
+    receiver = call.func.value if isinstance(call.func, Attribute) else None
+    return isinstance(receiver, Call) and last_name(receiver.func) == "super"
 
 
 def parameter_sources(expr: Node) -> Iterator[Expr]:

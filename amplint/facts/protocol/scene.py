@@ -11,6 +11,7 @@ from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callees import Callees
 from amplint.facts.program.classes import handing_on
 from amplint.facts.program.origins import Activation, Origin, Origins
+from amplint.facts.protocol.getters import Getters
 from amplint.facts.protocol.handed import Handed
 from amplint.facts.protocol.outside import Outside
 from amplint.facts.protocol.places import is_known_place
@@ -62,6 +63,7 @@ class Scene:
         self.terms = Terms(self.graph, self._properties())
         self.outside = Outside(facts, self.terms)
         self._handed = Handed()
+        self.getters = Getters()
         self._places: dict[tuple[int, int], Term] = {}
         self._nodes: list[Node] = []
 
@@ -131,11 +133,12 @@ class Scene:
             case Name():
                 sole = self.homes[frame].sole_bindings.of(expr)
                 value = sole.value if sole is not None and sole.scope is self.frames[frame].function else None
-                if isinstance(value, Name | Attribute | Subscript | Call) and (
-                    not isinstance(value, Call) or is_lookup(value)
-                ):
+                if isinstance(value, Name | Attribute | Subscript) or is_lookup(value):
                     return self._said(value, frame)
-                return self.terms.of(expr, frame)
+                got = self.getters.place(self, value, frame) if isinstance(value, Call) else None
+                return got or self.terms.of(expr, frame)
+            case Call():
+                return self.getters.place(self, expr, frame) or self.terms.of(expr, frame)
             case Attribute():
                 return self.terms.attribute(self._said(expr.value, frame), expr.attr)
             case _:
@@ -209,6 +212,8 @@ class Scene:
         if isinstance(binding.value, Name | Attribute | Subscript) or is_lookup(binding.value):
             meant = self._resolved(self.terms.of(binding.value, frame), budget - 1)
             return meant if meant[0] == "each" or is_known_place(meant) else None
+        if isinstance(binding.value, Call) and (got := self.getters.place(self, binding.value, frame)) is not None:
+            return got
         elements = {self._element(b.node, name, frame, budget) if b.kind == "other" else None for b in bindings}
         if len(elements) == 1 or None in elements:
             return elements.pop() if len(elements) == 1 else None
