@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from amplint.facts.accumulation.loss_items import put_in
 from amplint.facts.accumulation.models_in_sight import definition, forward_of, makers
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.classes import method
@@ -22,12 +23,15 @@ from amplint.model.tree import (
     Binary,
     Call,
     Constant,
+    Dict,
     Expr,
     FunctionDef,
     IfExp,
+    List,
     Name,
     NamedExpr,
     Node,
+    Tuple,
     Unary,
 )
 from amplint.model.walks import last_name
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 DEEPEST = 12
 # What programs call the number of their processes.
 PROCESSES = frozenset({"world_size", "get_world_size", "worldsize", "num_processes", "nprocs", "n_gpus", "num_gpus"})
+PARTIAL = "functools.partial"
 TORCH_LOSSES = ("torch.nn.functional.", "torch.nn.")
 # How the names of weights begin, and of the temperature of a distillation.
 WEIGHTS = ("lambda", "lam", "alpha", "beta", "gamma", "temperature", "tau")
@@ -91,7 +96,10 @@ class LossParts(Struct):
         """Note the reduction of a criterion object, which its constructor tells; whether it is a torch loss module."""
         is_found = False
         for facts, made in makers(home, func, where or Activation())[0]:
-            names = facts.names.meaning(made.func).names if isinstance(made, Call) else ()
+            names = facts.names.meaning(made.func).names if isinstance(made, Call) else frozenset()
+            if PARTIAL in names and isinstance(made, Call) and made.args:
+                bound = Call(made.span, made.args[0].value, made.args[1:])
+                is_found = self.is_torch_loss(facts, bound) or is_found
             for name in names:
                 if name.startswith("torch.nn.") and name.rpartition(".")[2] in MEAN_LOSS_MODULES:
                     assert isinstance(made, Call)
@@ -192,6 +200,9 @@ class ReturnedLoss:
                 self._binary(home, expr, depth, later)
             case Call() if depth:
                 self._call(home, expr, depth - 1, later)
+            case Tuple() | List() | Dict():
+                for part in expr.values if isinstance(expr, Dict) else expr.elts:
+                    self._follow(home, part, depth, later)
             case _:
                 self._parts.is_weighted = True
 
@@ -203,6 +214,15 @@ class ReturnedLoss:
                 self._parts.is_weighted = True
             else:
                 self._follow(home, binding.value, depth, later)
+                if isinstance(binding.value, Dict | List):
+                    self._collected(home, name, depth, later)
+
+    def _collected(self, home: "Facts", name: Name, depth: int, later: Later) -> None:
+        for value in put_in(home, name):
+            if value is None:
+                self._parts.is_weighted = True
+            else:
+                self._follow(home, value, depth, later)
 
     def _binary(self, home: "Facts", expr: Binary, depth: int, later: Later) -> None:
         if expr.op in ("/", "//"):

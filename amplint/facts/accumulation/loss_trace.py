@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import field
 
+from amplint.facts.accumulation.loss_factors import is_changed_in_place, is_number, is_torch, may_undo
+from amplint.facts.accumulation.loss_items import comprised, source_of, yielded
 from amplint.facts.accumulation.loss_returns import Later, LossParts, ReturnedLoss
-from amplint.facts.accumulation.models_in_sight import definition, forward_of, is_mean_head
+from amplint.facts.accumulation.models_in_sight import definition, forward_of, is_mean_head, lambdas, written
 from amplint.facts.accumulation.returned_parts import Part, parts_of
 from amplint.facts.program.callers import bind
 from amplint.facts.program.classes import assigned
 from amplint.facts.program.given import given_back
 from amplint.facts.program.latest import last_given
-from amplint.facts.protocol.losses import DETACHING
 from amplint.facts.protocol.readings import Reading
 from amplint.model.tree import (
     AnnAssign,
@@ -27,9 +28,11 @@ from amplint.model.tree import (
     Binary,
     Call,
     ClassDef,
+    Comprehension,
     Constant,
     Dict,
     Expr,
+    For,
     FunctionDef,
     IfExp,
     List,
@@ -83,6 +86,9 @@ class LossTrace(LossParts, kw_only=True):
             case Tuple() | List() | Dict():
                 for part in expr.values if isinstance(expr, Dict) else expr.elts:
                     self._follow(part, frame, later)
+            case Comprehension():
+                for part in comprised(expr):
+                    self._follow(part, frame, later)
             case Call():
                 self._call(expr, frame, later)
             case _:
@@ -105,7 +111,7 @@ class LossTrace(LossParts, kw_only=True):
         """`loss * (1 / n)` divides; a constant factor is a weight of the loss that has nothing to do with groups."""
         if isinstance(factor, Binary) and factor.op == "/" and isinstance(factor.left, Constant):
             return self.divided(factor.right, factor, later)
-        if isinstance(factor, Name | Attribute) and _may_undo(factor):
+        if isinstance(factor, Name | Attribute) and may_undo(factor):
             self.is_weighted = True
         return later
 
@@ -128,6 +134,8 @@ class LossTrace(LossParts, kw_only=True):
                 case Call(func=Attribute(attr="append", value=collection), args=(added,)):
                     if self._is_at(collection, place, frame):
                         self._follow(added.value, frame, later)
+                case For():
+                    self._turn(node, place, frame, later)
                 case AugAssign() if self._is_at(node.target, place, frame):
                     later = self._augmented(node, frame, later)
                 case _:
@@ -157,7 +165,7 @@ class LossTrace(LossParts, kw_only=True):
         for owner, value in assigned(*klass, expr.attr) if klass is not None else ():
             function = owner.index.function(value) if value is not None else None
             opened = [n for n, each in enumerate(scene.frames) if each.function is function and function is not here]
-            if value is None or _is_changed_in_place(owner, expr.attr):
+            if value is None or is_changed_in_place(owner, expr.attr):
                 self.is_weighted = True
             elif opened:
                 self._follow(value, opened[0], later)
@@ -168,9 +176,15 @@ class LossTrace(LossParts, kw_only=True):
         """`output["loss"]`, `output.loss`: a part of what a model or a function returned."""
         index = expr.index if isinstance(expr, Subscript) else None
         part = index.value if isinstance(index, Constant) else expr.attr if isinstance(expr, Attribute) else None
-        if not isinstance(part, int | str):
-            return
         holder: Expr = expr.value
+        if not isinstance(part, int | str):
+            if isinstance(expr, Subscript):  # whichever it is
+                self._follow(holder, frame, later)
+            return
+        home = self.reading.scene.homes[frame]
+        for each in parts_of(home, holder, part) if isinstance(holder, Name) else ():
+            if home.index.function(each) is self.reading.scene.frames[frame].function:
+                self._follow(each, frame, later)
         calls = [holder] if isinstance(holder, Call) else self._calls_given(holder, frame)
         for call in calls:
             self._returned(call, frame, later, part)
@@ -194,6 +208,13 @@ class LossTrace(LossParts, kw_only=True):
         for call in [value] if isinstance(value, Call) else self._calls_given(value, frame):
             self._returned(call, frame, later, number)
 
+    def _turn(self, loop: For, place: object, frame: int, later: Later) -> None:
+        """`for loss in losses(batches)`: what a generator in sight yields."""
+        source, part = source_of(loop.target, loop.iter, lambda target: self._is_at(target, place, frame))
+        for home, function in self._callees(source, frame) if isinstance(source, Call) else ():
+            for value in yielded(home, function, part):
+                ReturnedLoss(self, later).value(home, value)
+
     def _augmented(self, node: AugAssign, frame: int, later: Later) -> Later:
         if node.op in ("/", "//"):
             return self.divided(node.value, node, later)
@@ -214,21 +235,23 @@ class LossTrace(LossParts, kw_only=True):
         if name == "scale" and call.args:
             self._follow(call.args[0].value, frame, later)
             return
-        if isinstance(func, Attribute) and name in ("mean", "sum", "values"):
+        if isinstance(func, Attribute) and name in ("mean", "sum", "values", "items") and not is_torch(func.value):
             self.is_mean = self.is_mean or name == "mean"
             self._follow(func.value, frame, later)
             return
         if isinstance(func, Attribute) and name in ("div", "div_", "true_divide") and call.args:
             self._follow(func.value, frame, self.divided(call.args[0].value, call, later))
             return
-        if name in ("sum", "cast", "mean", "float") and call.args:
+        if name in ("sum", "cast", "mean", "float", "stack", "cat") and call.args:
             self.is_mean = self.is_mean or name == "mean"
-            self._follow(call.args[-1].value, frame, later)
+            self._follow(call.args[-1 if name == "cast" else 0].value, frame, later)
             return
         scene = self.reading.scene
         if not self.is_torch_loss(scene.homes[frame], call):
             self.made_by(scene.homes[frame], call.func, scene.activation(frame))
             self._returned(call, frame, later)
+            for home, made in lambdas(scene.homes[frame], call.func, scene.activation(frame)):
+                ReturnedLoss(self, later).value(home, made.body)
 
     def _returned(self, call: Call, frame: int, later: Later, part: Part | None = None) -> None:
         """What a function in sight returns, or that part of it."""
@@ -264,7 +287,7 @@ class LossTrace(LossParts, kw_only=True):
         scene = self.reading.scene
         found = scene.callees.function(call, frame, scene.frames)
         if found is not None:
-            yield found
+            yield from written(*found)
             return
         home = scene.homes[frame]
         canonical = home.names.canonical(call.func)
@@ -275,21 +298,3 @@ class LossTrace(LossParts, kw_only=True):
         forward = forward_of(home, call.func, scene.activation(frame))
         if forward is not None:
             yield forward
-
-
-def _is_changed_in_place(home: "Facts", attribute: str) -> bool:
-    """Whether some module divides an attribute in place, or adds to it."""
-    return any(
-        isinstance(each.target, Attribute) and each.target.attr == attribute for each in home.index.each(AugAssign)
-    )
-
-
-def is_number(expr: Node) -> bool:
-    """Whether an expression is the value of a tensor outside the graph: `loss.item()`."""
-    return isinstance(expr, Call) and last_name(expr.func) in DETACHING
-
-
-def _may_undo(factor: Name | Attribute) -> bool:
-    """Whether a factor may be the inverse of a group's length, and not a part of the loss or its weight."""
-    name = (factor.id if isinstance(factor, Name) else factor.attr).lower()
-    return "loss" not in name and not name.startswith(("lambda", "weight", "alpha", "beta", "coef", "w_"))

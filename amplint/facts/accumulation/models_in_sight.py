@@ -3,12 +3,16 @@
 Refuses to choose: where a model may be one of several classes, or something that is not seen, it is unknown.
 """
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from amplint.facts.program.callees import is_abstract
+from amplint.facts.program.callers import overrides
 from amplint.facts.program.classes import class_of_self, method
 from amplint.facts.program.origins import NOWHERE, Activation, Origins
 from amplint.knowledge.training_api import MEAN_HEADS, SAME_MODULE_METHODS, WRAPPERS_OF_MODULES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Name, Parameter
+from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Parameter
 from amplint.model.walks import is_none
 
 if TYPE_CHECKING:
@@ -46,6 +50,21 @@ def forward_of(home: "Facts", model: Expr, where: Activation = NOWHERE) -> "tupl
             return None
         found = classes[0]
     return None if found is None else method(*found, "forward") or method(*found, "__call__")
+
+
+def written(home: "Facts", function: FunctionDef) -> "Iterator[tuple[Facts, FunctionDef]]":
+    """A function, or where it is there to be overridden, the methods in sight that do."""
+    klass = home.index.klass(function)
+    if klass is None or not is_abstract(function):
+        yield home, function
+    else:
+        yield from islice(overrides(home, klass, function.name), MOST)
+
+
+def lambdas(home: "Facts", func: Expr, where: Activation) -> "Iterator[tuple[Facts, Lambda]]":
+    """The lambdas that what is called may be."""
+    if isinstance(func, Name):
+        yield from ((facts, made) for facts, made in makers(home, func, where)[0] if isinstance(made, Lambda))
 
 
 def is_mean_head(home: "Facts", model: Expr, where: Activation = NOWHERE) -> bool:

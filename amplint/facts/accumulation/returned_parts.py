@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.classes import seen_class
-from amplint.facts.program.records import field_given, fields
+from amplint.facts.program.records import field_given, fields, named_fields
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -51,15 +51,31 @@ def parts_of(home: "Facts", value: Expr, part: Part, depth: int = 3) -> Iterator
 
 def _held(home: "Facts", name: Name, part: Part, depth: int) -> Iterator[Expr]:
     """The part of what a local name holds, and what is put there under the name of the part."""
-    for binding in home.names.lookup(name.id, name):
-        if binding.value is not None:
-            yield from parts_of(home, binding.value, part, depth)
+    values = [each.value for each in home.names.lookup(name.id, name) if each.value is not None]
+    given = [list(parts_of(home, value, part, depth)) for value in values]
+    # What was made anew of something (`losses = {k: v / n for k, v in losses.items()}`) is not what it was before.
+    if len(values) > 1 and not all(parts or _is_empty(value) for parts, value in zip(given, values, strict=True)):
+        return
+    yield from (each for parts in given for each in parts)
     function = home.index.function(name)
     for node in own_nodes(function) if function is not None and isinstance(part, str) else ():
         for target in node.targets if isinstance(node, Assign) else ():
             if _is_part(target, name.id, part):
                 assert isinstance(node, Assign)
                 yield node.value
+
+
+def _is_empty(value: Expr) -> bool:
+    """Whether a value has no parts yet: `None`, `{}`, `dict()`."""
+    match value:
+        case Constant():
+            return True
+        case Dict(values=parts) | List(elts=parts) | Tuple(elts=parts):
+            return not parts
+        case Call():
+            return last_name(value.func) in MAPPINGS and not value.args
+        case _:
+            return False
 
 
 def _is_part(target: Expr, name: str, part: Part) -> bool:
@@ -85,4 +101,7 @@ def _fields(home: "Facts", call: Call, part: str) -> Iterator[Expr]:
 def _order(home: "Facts", func: Expr) -> list[str]:
     """The fields of a record class in sight that has no constructor of its own."""
     klass = seen_class(home, home.names.canonical(func))
-    return fields(klass[1]) if klass is not None else []
+    if klass is not None:
+        return fields(klass[1])
+    found = home.names.lookup(func.id, func) if isinstance(func, Name) else ()
+    return named_fields(found[0].value) if len(found) == 1 else []

@@ -13,6 +13,9 @@ from amplint.model.walks import element, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
+    from amplint.facts.program.bindings import Binding
+
+COMPILERS = frozenset({"torch.compile", "torch.jit.script"})
 
 
 class BoundFunction(Entity):
@@ -43,6 +46,9 @@ def bound_function(home: "Facts", func: Node, owner: Node) -> BoundFunction | No
     if not isinstance(func, Name):
         return None
     found = home.names.lookup(func.id, func)
+    wrapped = _compiled(home, found)
+    if wrapped is not None:
+        return BoundFunction(home, wrapped)
     made = found[0].value if len(found) == 1 else None
     if not isinstance(made, Call) or not _means_the_same(home, made, found[0].scope, owner):
         return None
@@ -52,6 +58,21 @@ def bound_function(home: "Facts", func: Node, owner: Node) -> BoundFunction | No
         return BoundFunction(*target, given=made.args[1:]) if target is not None and is_plain else None
     maker = named_function(home, made.func)
     return closure(*maker, made) if maker is not None else None
+
+
+def _compiled(home: "Facts", found: "tuple[Binding, ...]") -> FunctionDef | None:
+    """The function that a name stands for in a compiled form: `step = torch.compile(step)`."""
+    calls = [each.value for each in found if isinstance(each.value, Call)]
+    defined = [each.node for each in found if isinstance(each.node, FunctionDef)]
+    if len(calls) != 1 or len(calls) + len(defined) != len(found) or not calls[0].args:
+        return None
+    inner = calls[0].args[0].value
+    if home.names.canonical(calls[0].func) not in COMPILERS or not isinstance(inner, Name):
+        return None
+    named = home.names.lookup(inner.id, inner)
+    own = [each.node for each in named if isinstance(each.node, FunctionDef)]
+    is_sole = len(own) == 1 and all(each.value in calls for each in named if each.node is not own[0])
+    return own[0] if is_sole and (not defined or defined == own) else None
 
 
 def closure(

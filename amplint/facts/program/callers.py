@@ -58,6 +58,18 @@ def constructions(facts: "Facts", klass: ClassDef, depth: int = DEEPEST_CLASS) -
             yield from ((home, call) for call in handing_up(own))
 
 
+def overrides(
+    facts: "Facts", klass: ClassDef, name: str, depth: int = DEEPEST_CLASS
+) -> "Iterator[tuple[Facts, FunctionDef]]":
+    """The methods by which classes in sight that are made of a class of this module replace one of its methods."""
+    for home, sub in _subclasses(facts, klass) if depth else ():
+        own = [each for each in sub.body if isinstance(each, FunctionDef) and each.name == name]
+        if own:
+            yield home, own[-1]
+        else:
+            yield from overrides(home, sub, name, depth - 1)
+
+
 def _subclasses(facts: "Facts", klass: ClassDef) -> "Iterator[tuple[Facts, ClassDef]]":
     """The classes in sight whose first base is a class of this module, and is called so."""
     for home in all_importers(facts, (klass.name,)):

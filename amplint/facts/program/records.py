@@ -12,10 +12,13 @@ from amplint.model.tree import (
     Argument,
     Call,
     ClassDef,
+    Constant,
     Expr,
     FunctionDef,
     Lambda,
+    List,
     Name,
+    Tuple,
 )
 from amplint.model.walks import last_name
 
@@ -29,6 +32,19 @@ def fields(klass: ClassDef) -> list[str]:
         return []
     targets = (statement.target for statement in klass.body if isinstance(statement, AnnAssign))
     return [target.id for target in targets if isinstance(target, Name)]
+
+
+def named_fields(made: Expr | None) -> list[str]:
+    """The fields of `namedtuple("Output", "loss logits")`, in order; none of anything else."""
+    if not isinstance(made, Call) or last_name(made.func) != "namedtuple" or len(made.args) != len(("name", "fields")):
+        return []
+    match made.args[1].value:
+        case Constant(value=str(text)):
+            return text.replace(",", " ").split()
+        case List(elts=parts) | Tuple(elts=parts):
+            return [str(part.value) for part in parts if isinstance(part, Constant)]
+        case _:
+            return []
 
 
 def field_given(call: Call, order: list[str], name: str) -> Expr | None:
