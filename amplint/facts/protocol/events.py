@@ -88,7 +88,7 @@ class Events(Struct, dict=True):
     def _events(self, step: Step) -> Iterator[Happening]:
         match step.kind, step.node:
             case StepKind.CALL, Call() as call:
-                yield from self._call(call, step.frame)
+                yield from self._call(self.scene.said(call, step.frame), step.frame)
             case StepKind.OPEN, Call(func=Attribute(attr="zero_grad" | "step") as func) as call:
                 # An optimizer of the project's own may hand it on to one inside.
                 optimizer = self.roles.optimizer(self.scene.place(func.value, step.frame))

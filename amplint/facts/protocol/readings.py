@@ -67,8 +67,9 @@ class Reading(Entity, dict=True):
         for step in self.steps_of(EventKind.SCALE, EventKind.STEP, EventKind.UNSCALE, EventKind.UPDATE, scaler=scaler):
             if not self.are_together(step, near) or (is_element and not self._is_of_the_same_turn(step, near)):
                 continue
-            if isinstance(step.node, Call) and isinstance(step.node.func, Attribute):
-                return spelled(step.node.func.value)
+            func = self.scene.said(step.node, step.frame).func if isinstance(step.node, Call) else None
+            if isinstance(func, Attribute):
+                return spelled(func.value)
         return self.scene.spelled(scaler, near.frame) if isinstance(scaler, tuple) and not is_element else ""
 
     def _is_of_the_same_turn(self, step: Step, near: Step) -> bool:
@@ -80,12 +81,13 @@ class Reading(Entity, dict=True):
         for step in self.steps_of(EventKind.STEP, EventKind.UNSCALE, EventKind.DIRECT_STEP, EventKind.ZERO):
             if not self.are_together(step, near) or not isinstance(step.node, Call):
                 continue
+            call = self.scene.said(step.node, step.frame)
             for happening in self.events.of(step):
                 if happening.optimizers != (optimizer,):
                     continue
                 is_scalers = happening.kind in (EventKind.STEP, EventKind.UNSCALE)
-                func = step.node.func
-                expr = step.node.args[0].value if is_scalers else func.value if isinstance(func, Attribute) else None
+                func = call.func
+                expr = call.args[0].value if is_scalers else func.value if isinstance(func, Attribute) else None
                 if expr is not None and self.scene.place(expr, step.frame) == optimizer:
                     return spelled(expr)
         return self.scene.spelled(optimizer, near.frame) if isinstance(optimizer, tuple) else ""

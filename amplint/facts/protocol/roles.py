@@ -66,7 +66,8 @@ class Roles(Struct):
 
     def __post_init__(self) -> None:
         uses: dict[Term, dict[str, list[tuple[Call, int]]]] = {}
-        for step, call in self.scene.calls:
+        for step, written in self.scene.calls:
+            call = self.scene.said(written, step.frame)
             if isinstance(call.func, Attribute) and step.kind is StepKind.CALL:
                 place = self.scene.place(call.func.value, step.frame)
                 if is_known_place(place):
@@ -172,7 +173,8 @@ class Roles(Struct):
 
     def _served(self) -> Iterator[tuple[Term, Expr, int]]:
         """What scalers step and unscale."""
-        for step, call in self.scene.calls:
+        for step, written in self.scene.calls:
+            call = self.scene.said(written, step.frame)
             func = call.func
             if not isinstance(func, Attribute) or func.attr not in ("step", "unscale_") or not call.args:
                 continue

@@ -11,6 +11,7 @@ from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callees import Callees
 from amplint.facts.program.classes import handing_on
 from amplint.facts.program.origins import Activation, Origin, Origins
+from amplint.facts.protocol.bound_methods import BoundMethods
 from amplint.facts.protocol.getters import Getters
 from amplint.facts.protocol.handed import Handed
 from amplint.facts.protocol.outside import Outside
@@ -64,6 +65,7 @@ class Scene:
         self.outside = Outside(facts, self.terms)
         self._handed = Handed()
         self.getters = Getters()
+        self._bound = BoundMethods()
         self._places: dict[tuple[int, int], Term] = {}
         self._nodes: list[Node] = []
 
@@ -97,6 +99,10 @@ class Scene:
         kinds = (StepKind.CALL, StepKind.OPEN)
         found = (step for _, _, step in self.graph.steps() if step.kind in kinds)
         return tuple((step, step.node) for step in dict.fromkeys(found) if isinstance(step.node, Call))
+
+    def said(self, call: Call, frame: int) -> Call:
+        """A call as one of a method of an object, where a name or an attribute holds the method."""
+        return self._bound.said(self, call, frame)
 
     def activation(self, frame: int) -> Activation:
         """A frame as a place where expressions are evaluated."""
