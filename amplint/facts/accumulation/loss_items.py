@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.accumulation.returned_parts import parts_of
+from amplint.facts.protocol.loop_targets import path_to
 from amplint.model.tree import (
     Assign,
     Attribute,
@@ -14,11 +15,9 @@ from amplint.model.tree import (
     Comprehension,
     Expr,
     FunctionDef,
-    List,
     Name,
     Node,
     Subscript,
-    Tuple,
     Yield,
 )
 from amplint.model.walks import last_name, own_nodes, walk
@@ -32,7 +31,7 @@ PASSING_ON = frozenset({"tqdm", "iter", "list", "tuple", "reversed", "progress"}
 
 def source_of(target: Expr, source: Expr, is_it: Callable[[Node], bool]) -> tuple[Expr | None, int | None]:
     """What a loop goes through by one of its targets, and which part of each item that is; None where it takes none."""
-    path = _path_to(target, is_it)
+    path = path_to(target, is_it)
     while path is not None and isinstance(source, Call) and source.args:
         name, first = last_name(source.func), source.args[0].value
         if name == "enumerate" and path[:1] == (1,):
@@ -46,16 +45,6 @@ def source_of(target: Expr, source: Expr, is_it: Callable[[Node], bool]) -> tupl
     if path is None or len(path) > 1:
         return None, None
     return source, path[0] if path else None
-
-
-def _path_to(target: Expr, is_it: Callable[[Node], bool]) -> tuple[int, ...] | None:
-    if not isinstance(target, Tuple | List):
-        return () if is_it(target) else None
-    for place, part in enumerate(target.elts):
-        inner = _path_to(part, is_it)
-        if inner is not None:
-            return (place, *inner)
-    return None
 
 
 def comprised(expr: Comprehension) -> Iterator[Expr]:

@@ -36,12 +36,14 @@ class BoundMethods(Struct):
 
 
 def _written(scene: "Scene", call: Call, frame: int) -> Call:
-    home, given = scene.homes[frame], ()
+    home = scene.homes[frame]
+    given: tuple[Argument, ...] = ()
     held = _held(scene, home, call.func, frame)
     if isinstance(held, Call) and held.args and home.names.canonical(held.func) == "functools.partial":
         if any(argument.star for argument in held.args):
             return call
-        held, given = held.args[0].value, held.args[1:]
+        given = held.args[1:]
+        held = held.args[0].value
     if not isinstance(held, Attribute) or held.attr not in METHODS:
         return call
     return Call(call.span, held, _joined(given, call.args))
@@ -68,7 +70,9 @@ def _held(scene: "Scene", home: "Facts", func: Expr, frame: int) -> Expr | None:
 
 def _of_name(home: "Facts", name: Name, function: Node) -> Expr | None:
     found = home.names.lookup(name.id, name)
-    scope = found[0].scope if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    scope: Node = found[0].scope
     if scope is not function and not isinstance(scope, Module) and scope not in home.index.ancestors(function):
         return None
     if found[0].value is not None or not isinstance(found[0].node, Name):
@@ -79,7 +83,7 @@ def _of_name(home: "Facts", name: Name, function: Node) -> Expr | None:
 
 def _is_of(value: Expr | None, me: str) -> bool:
     """Whether what another method gave an attribute is made of the object alone, by the name that it has here too."""
-    parts = (argument.value for argument in value.args) if isinstance(value, Call) else (value,)
+    parts = [argument.value for argument in value.args] if isinstance(value, Call) else [value]
     return all(_root(part) == me for part in parts)
 
 

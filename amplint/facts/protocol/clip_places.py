@@ -23,7 +23,7 @@ def is_told_of_backwards(reading: Reading, clip: Step, because: tuple[tuple[Even
 
 
 def _is_left_to_others(reading: Reading, first: Step, later: Step) -> bool:
-    """Whether a function that does nothing with gradients here, and may do more in a subclass, runs between two steps."""
+    """Whether something runs between two steps that does nothing with gradients here, and may do more in a subclass."""
     between = (step for step, _ in reading.scene.calls if step.frame == first.frame)
     return any(
         first.node.span < step.node.span < later.node.span

@@ -14,6 +14,7 @@ from amplint.facts.program.origins import Activation, Origin, Origins
 from amplint.facts.protocol.bound_methods import BoundMethods
 from amplint.facts.protocol.getters import Getters
 from amplint.facts.protocol.handed import Handed
+from amplint.facts.protocol.loop_targets import parts_of, zipped
 from amplint.facts.protocol.outside import Outside
 from amplint.facts.protocol.places import is_known_place
 from amplint.flow.graph import Frame, IsEntered, Owner, Step, StepKind
@@ -35,7 +36,7 @@ from amplint.model.tree import (
     Node,
     Subscript,
 )
-from amplint.model.walks import last_name, own_calls, own_nodes
+from amplint.model.walks import own_calls, own_nodes
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -139,10 +140,12 @@ class Scene:
             case Name():
                 sole = self.homes[frame].sole_bindings.of(expr)
                 value = sole.value if sole is not None and sole.scope is self.frames[frame].function else None
-                if isinstance(value, Name | Attribute | Subscript) or is_lookup(value):
+                is_got = isinstance(value, Call) and self.getters.place(self, value, frame) is not None
+                if isinstance(value, Name | Attribute | Subscript | Call) and (
+                    not isinstance(value, Call) or is_got or is_lookup(value)
+                ):
                     return self._said(value, frame)
-                got = self.getters.place(self, value, frame) if isinstance(value, Call) else None
-                return got or self.terms.of(expr, frame)
+                return self.terms.of(expr, frame)
             case Call():
                 return self.getters.place(self, expr, frame) or self.terms.of(expr, frame)
             case Attribute():
@@ -240,12 +243,12 @@ class Scene:
         if not isinstance(loop, For | Generator):
             return None
         source = loop.iter
-        zipped = _zipped(loop.target, source, name)
-        collection = self._resolved(self.terms.of(zipped, frame), budget - 1)
+        taken = zipped(loop.target, source, name)
+        collection = self._resolved(self.terms.of(taken, frame), budget - 1)
         if not is_known_place(collection):
             return ("each", ("name", name, frame))
         element: Term = ("each", collection)
-        for part in _parts_of(loop.target, source, name) if zipped is source else ():
+        for part in parts_of(loop.target, source, name) if taken is source else ():
             element = ("item", element, ("const", "int", part))
         return element
 
@@ -270,32 +273,6 @@ def is_lookup(value: Node | None) -> bool:
             return True
         case _:
             return False
-
-
-def _zipped(target: Expr, source: Expr, name: str) -> Expr:
-    """The part of `zip(a, b)` that a target's name goes through."""
-    parts = getattr(target, "elts", ())
-    if isinstance(source, Call) and isinstance(source.func, Name) and source.func.id == "zip":
-        for part, argument in zip(parts, source.args, strict=False):
-            if isinstance(part, Name) and part.id == name:
-                return argument.value
-    return source
-
-
-def _parts_of(target: Expr, source: Expr, name: str) -> tuple[int, ...]:
-    """Where a name stands in the tuples that a loop goes through, from outside inwards; () where it is all of one."""
-    path = _path_to(target, name)
-    is_paired = isinstance(source, Call) and last_name(source.func) in ("enumerate", "items")
-    return path[1:] if is_paired and path[:1] == (1,) else () if is_paired else path
-
-
-def _path_to(target: Expr, name: str) -> tuple[int, ...]:
-    for place, part in enumerate(getattr(target, "elts", ())):
-        if isinstance(part, Name) and part.id == name:
-            return (place,)
-        if inner := _path_to(part, name):
-            return (place, *inner)
-    return ()
 
 
 def _is_part_of(value: Node | None, name: str) -> bool:
