@@ -55,8 +55,20 @@ class Fork(Value):
         return tuple(found)
 
 
+class Manager(Value):
+    """What an object runs that is a context manager, where it is entered and where it is left without an exception."""
+
+    enter: Callee
+    leave: Callee
+
+    @property
+    def callees(self) -> tuple[Callee, ...]:
+        """Both."""
+        return (self.enter, self.leave)
+
+
 # Asked with a call step and the frames so far; the step's frame is one of them. None leaves the call a plain step.
-Resolve = Callable[[Step, tuple[Frame, ...]], Callee | Fork | None]
+Resolve = Callable[[Step, tuple[Frame, ...]], Callee | Fork | Manager | None]
 
 
 def expand(graph: Graph, resolve: Resolve, *, is_entered: IsEntered = may_be_empty) -> Graph:
@@ -80,7 +92,7 @@ class _Expansion:
         self._resolve = resolve
         self._is_entered = is_entered
         self._built: dict[tuple[Owner, bool], Graph] = {}
-        self._managers: dict[tuple[int, int], tuple[int, Halves] | None] = {}
+        self._managers: dict[tuple[int, int], tuple[int, Halves | Manager] | None] = {}
         # What a call on one side of a fork runs, by its block: nobody asks again there.
         self._decided: dict[int, Callee | None] = {}
 
@@ -93,7 +105,7 @@ class _Expansion:
             callee = self._decided[number] if is_decided else self._callee(step)
             if isinstance(callee, Fork):
                 return self._split(number, place, callee)
-            if callee is not None:
+            if isinstance(callee, Callee):
                 return self._splice(number, place, callee)
         return range(0)
 
@@ -121,7 +133,7 @@ class _Expansion:
             Edge(no, EdgeKind.BRANCH, fork.test, False, frame=fork.frame),
         )
 
-    def _callee(self, step: Step) -> Callee | Fork | None:
+    def _callee(self, step: Step) -> Callee | Fork | Manager | None:
         if step.kind not in (StepKind.CALL, StepKind.ENTER):
             return None
         around, depth = step.frame, 0
@@ -134,7 +146,7 @@ class _Expansion:
         if len(self._shown) != len(self.frames):
             self._shown = tuple(self.frames)
         callee = self._resolve(step, self._shown)
-        found = callee.callees if isinstance(callee, Fork) else (callee,) if callee is not None else ()
+        found = (callee,) if isinstance(callee, Callee) else callee.callees if callee is not None else ()
         return None if any(each.function in running for each in found) else callee
 
     def _graph(self, function: Owner, is_guarded: bool) -> Graph:
@@ -143,25 +155,33 @@ class _Expansion:
             self._built[key] = build(function, self._is_entered, is_guarded=is_guarded)
         return self._built[key]
 
-    def _manager(self, step: Step) -> tuple[int, Halves] | None:
-        """The frame of the generator that makes the manager of a `with` item, and what runs at both its ends."""
+    def _manager(self, step: Step) -> tuple[int, Halves | Manager] | None:
+        """What runs at both ends of a `with` item, and the first of its frames: a generator has one, an object two."""
         key = (id(step.node), step.frame)
         if key not in self._managers:
             self._managers[key] = None
             callee = self._callee(Step(StepKind.ENTER, step.node, step.frame))
             parts = halves(self._graph(callee.function, False)) if isinstance(callee, Callee) else None
-            if isinstance(callee, Callee) and isinstance(step.node, WithItem) and parts is not None:
-                self._managers[key] = len(self.frames), parts
-                self._open(callee, step.node.context, step.frame)
+            found = callee if isinstance(callee, Manager) else parts
+            if found is not None and isinstance(step.node, WithItem):
+                self._managers[key] = len(self.frames), found
+                for each in callee.callees if isinstance(callee, Manager) else (callee,):
+                    assert isinstance(each, Callee)
+                    self._open(each, step.node.context, step.frame)
         return self._managers[key]
 
-    def _pass(self, number: int, place: int, frame: int, parts: Halves) -> range:
-        """One half of a manager's generator, where it is entered or left."""
+    def _pass(self, number: int, place: int, frame: int, parts: Halves | Manager) -> range:
+        """One end of a manager, where it is entered or left."""
         step = self.blocks[number].steps[place]
+        is_entry = step.kind is StepKind.ENTER
+        if isinstance(parts, Manager):
+            callee, frame = (parts.enter, frame) if is_entry else (parts.leave, frame + 1)
+            ends = Step(StepKind.OPEN, step.node, step.frame, frame), Step(StepKind.CLOSE, step.node, step.frame, frame)
+            return self._insert(number, place, self._graph(callee.function, False), 0, (step, ends[0]), ends[1:])
         context = self.frames[frame].call
         assert context is not None
         closing = (Step(StepKind.CLOSE, context, step.frame, frame),)
-        if step.kind is StepKind.ENTER:
+        if is_entry:
             opening = (step, Step(StepKind.OPEN, context, step.frame, frame))
             return self._insert(number, place, parts.first, 0, opening, closing)
         return self._insert(number, place, parts.second, parts.entry, (step,), closing, frame)

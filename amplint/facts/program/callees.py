@@ -3,22 +3,22 @@
 Unknown callees stay unknown. Generators are not followed, for their body does not run at the call.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from amplint.facts.program.bound_functions import BoundFunction, bound_function, named_function
 from amplint.facts.program.callers import bind
-from amplint.facts.program.classes import method
+from amplint.facts.program.classes import class_made, lookup_order, method
 from amplint.facts.program.escapes import keeps
 from amplint.facts.program.held import Choice, Held
 from amplint.facts.program.held_functions import HeldFunctions
 from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
-from amplint.flow.inline import Callee, Fork
+from amplint.flow.inline import Callee, Fork, Manager
 from amplint.knowledge.training_names import SCALER_CLASSES
-from amplint.model.tree import Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Raise, WithItem
+from amplint.model.tree import Attribute, Call, ClassDef, Constant, Expr, FunctionDef, Lambda, Name, Raise, WithItem
 from amplint.model.walks import last_name, own_calls, walk
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Callees:
         self._frames: tuple[Frame, ...] = ()
         self._homes: tuple[Facts, ...] = ()
 
-    def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | Fork | None:
+    def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | Fork | Manager | None:
         """The callee of a call step, if its function is in sight and wanted; of a `with` item, its manager's maker."""
         if isinstance(step.node, WithItem):
             return self._manager(step.node, step.frame, frames)
@@ -80,18 +80,45 @@ class Callees:
             passed[function.parameters[0].name] = me
         return Callee(function, tuple(passed.items()), "" if home is self._facts else home.path)
 
-    def _manager(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Callee | None:
-        """The generator whose call is the manager of a `with` item."""
+    def _manager(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Callee | Manager | None:
+        """The generator whose call is the manager of a `with` item, or the methods of the object that is one."""
         call = item.context
         found = self._find(call, frame, frames, MOST_HOPS) if isinstance(call, Call) else None
-        if found is None or not isinstance(call, Call) or not self._is_wanted(*found[:2]):
-            return None
+        if found is None or not isinstance(call, Call):
+            return self._object(item, frame, frames)
         home, function, me = found
-        if not any(home.names.canonical(decorator) in MANAGERS for decorator in function.decorators):
+        is_maker = any(home.names.canonical(decorator) in MANAGERS for decorator in function.decorators)
+        if not is_maker or not self._is_wanted(home, function):
             return None
         self.managed.add((id(item), frame))
         self.harmless.add((id(call), frame))
         return self._called(call, home, function, me)
+
+    def _object(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Manager | None:
+        """What an object in sight runs as a manager; one without a name has to hold nothing but what it was handed."""
+        klass = self.klass_of(item.context, frame, frames)
+        if klass is None or item.target is not None:
+            return None
+        if isinstance(item.context, Call) and not _is_of_arguments(*klass, self.home(frames, frame), item.context):
+            return None
+        found = [method(*klass, name) for name in ("__enter__", "__exit__")]
+        ways = [
+            way for way in found if way is not None and not way[1].decorators and not way[0].index.is_generator(way[1])
+        ]
+        if len(ways) != len(found) or not any(self._is_wanted(*way) for way in ways):
+            return None
+        self.managed.add((id(item), frame))
+        self.harmless.add((id(item.context), frame))
+        enter, leave = (self._run(item.context, *way) for way in ways)
+        return Manager(enter, leave)
+
+    def _run(self, me: Expr, home: "Facts", function: FunctionDef) -> Callee:
+        """A method of a manager; no exception is handed to it."""
+        self.homes[function] = home
+        first, *others = function.parameters
+        nothing = Constant(me.span, None)
+        passed = ((first.name, me), *((each.name, nothing) for each in others if not each.kind.startswith("*")))
+        return Callee(function, passed, "" if home is self._facts else home.path)
 
     def _bound(self, step: Step, frames: tuple[Frame, ...]) -> Held:
         """The function that a partial, a maker, a lambda or a choice gave to what a call calls."""
@@ -223,6 +250,17 @@ class Callees:
                     return self.klass_of_self(passing.frame, frames) or own
                 return self.klass_of(passing.value, passing.frame, frames) or own
         return own
+
+
+def _is_of_arguments(owner: "Facts", klass: ClassDef, home: "Facts", made: Call) -> bool:
+    """Whether a call makes an object of a class that holds what it is handed, and numbers or texts."""
+    found = class_made(home, made)
+    values = (value for home, known in lookup_order(owner, klass) for value in _given(home, known))
+    return found is not None and found[1] is klass and all(isinstance(value, Name | Constant) for value in values)
+
+
+def _given(home: "Facts", klass: ClassDef) -> "Iterator[Expr | None]":
+    return (value for values in home.attributes(klass).values() for value in values)
 
 
 def is_abstract(function: FunctionDef) -> bool:

@@ -86,6 +86,9 @@ def _local(scene: "Scene", name: str, frame: int) -> _Made | None:
     home = scene.homes[frame]
     bindings = home.names.bindings(scene.frames[frame].function).get(name, ())
     call = bindings[0].value if len(bindings) == 1 else None
+    for passing in scene.frames[frame].passed if len(bindings) == 1 else ():
+        if passing.parameter is bindings[0].node:
+            call, home, frame = passing.value, scene.homes[passing.frame], passing.frame
     klass = class_made(home, call)
     if klass is None or not isinstance(call, Call):
         return None
