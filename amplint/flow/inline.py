@@ -55,7 +55,7 @@ class Fork(Value):
         return tuple(found)
 
 
-class Manager(Value):
+class Ends(Value):
     """What an object runs that is a context manager, where it is entered and where it is left without an exception."""
 
     enter: Callee
@@ -68,7 +68,7 @@ class Manager(Value):
 
 
 # Asked with a call step and the frames so far; the step's frame is one of them. None leaves the call a plain step.
-Resolve = Callable[[Step, tuple[Frame, ...]], Callee | Fork | Manager | None]
+Resolve = Callable[[Step, tuple[Frame, ...]], Callee | Fork | Ends | None]
 
 
 def expand(graph: Graph, resolve: Resolve, *, is_entered: IsEntered = may_be_empty) -> Graph:
@@ -92,7 +92,7 @@ class _Expansion:
         self._resolve = resolve
         self._is_entered = is_entered
         self._built: dict[tuple[Owner, bool], Graph] = {}
-        self._managers: dict[tuple[int, int], tuple[int, Halves | Manager] | None] = {}
+        self._managers: dict[tuple[int, int], tuple[int, Halves | Ends] | None] = {}
         # What a call on one side of a fork runs, by its block: nobody asks again there.
         self._decided: dict[int, Callee | None] = {}
 
@@ -133,7 +133,7 @@ class _Expansion:
             Edge(no, EdgeKind.BRANCH, fork.test, False, frame=fork.frame),
         )
 
-    def _callee(self, step: Step) -> Callee | Fork | Manager | None:
+    def _callee(self, step: Step) -> Callee | Fork | Ends | None:
         if step.kind not in (StepKind.CALL, StepKind.ENTER):
             return None
         around, depth = step.frame, 0
@@ -155,26 +155,26 @@ class _Expansion:
             self._built[key] = build(function, self._is_entered, is_guarded=is_guarded)
         return self._built[key]
 
-    def _manager(self, step: Step) -> tuple[int, Halves | Manager] | None:
+    def _manager(self, step: Step) -> tuple[int, Halves | Ends] | None:
         """What runs at both ends of a `with` item, and the first of its frames: a generator has one, an object two."""
         key = (id(step.node), step.frame)
         if key not in self._managers:
             self._managers[key] = None
             callee = self._callee(Step(StepKind.ENTER, step.node, step.frame))
             parts = halves(self._graph(callee.function, False)) if isinstance(callee, Callee) else None
-            found = callee if isinstance(callee, Manager) else parts
+            found = callee if isinstance(callee, Ends) else parts
             if found is not None and isinstance(step.node, WithItem):
                 self._managers[key] = len(self.frames), found
-                for each in callee.callees if isinstance(callee, Manager) else (callee,):
+                for each in callee.callees if isinstance(callee, Ends) else (callee,):
                     assert isinstance(each, Callee)
                     self._open(each, step.node.context, step.frame)
         return self._managers[key]
 
-    def _pass(self, number: int, place: int, frame: int, parts: Halves | Manager) -> range:
+    def _pass(self, number: int, place: int, frame: int, parts: Halves | Ends) -> range:
         """One end of a manager, where it is entered or left."""
         step = self.blocks[number].steps[place]
         is_entry = step.kind is StepKind.ENTER
-        if isinstance(parts, Manager):
+        if isinstance(parts, Ends):
             callee, frame = (parts.enter, frame) if is_entry else (parts.leave, frame + 1)
             ends = Step(StepKind.OPEN, step.node, step.frame, frame), Step(StepKind.CLOSE, step.node, step.frame, frame)
             return self._insert(number, place, self._graph(callee.function, False), 0, (step, ends[0]), ends[1:])

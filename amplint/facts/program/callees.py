@@ -16,7 +16,7 @@ from amplint.facts.program.held import Choice, Held
 from amplint.facts.program.held_functions import HeldFunctions
 from amplint.facts.program.origins import Activation, Origins, klass_of
 from amplint.flow.graph import Frame, Owner, Step
-from amplint.flow.inline import Callee, Fork, Manager
+from amplint.flow.inline import Callee, Ends, Fork
 from amplint.knowledge.training_names import SCALER_CLASSES
 from amplint.model.tree import Attribute, Call, ClassDef, Constant, Expr, FunctionDef, Lambda, Name, Raise, WithItem
 from amplint.model.walks import last_name, own_calls, walk
@@ -54,7 +54,7 @@ class Callees:
         self._frames: tuple[Frame, ...] = ()
         self._homes: tuple[Facts, ...] = ()
 
-    def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | Fork | Manager | None:
+    def __call__(self, step: Step, frames: tuple[Frame, ...]) -> Callee | Fork | Ends | None:
         """The callee of a call step, if its function is in sight and wanted; of a `with` item, its manager's maker."""
         if isinstance(step.node, WithItem):
             return self._manager(step.node, step.frame, frames)
@@ -80,7 +80,7 @@ class Callees:
             passed[function.parameters[0].name] = me
         return Callee(function, tuple(passed.items()), "" if home is self._facts else home.path)
 
-    def _manager(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Callee | Manager | None:
+    def _manager(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Callee | Ends | None:
         """The generator whose call is the manager of a `with` item, or the methods of the object that is one."""
         call = item.context
         found = self._find(call, frame, frames, MOST_HOPS) if isinstance(call, Call) else None
@@ -94,7 +94,7 @@ class Callees:
         self.harmless.add((id(call), frame))
         return self._called(call, home, function, me)
 
-    def _object(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Manager | None:
+    def _object(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Ends | None:
         """What an object in sight runs as a manager; one without a name has to hold nothing but what it was handed."""
         klass = self.klass_of(item.context, frame, frames)
         if klass is None or item.target is not None:
@@ -110,7 +110,7 @@ class Callees:
         self.managed.add((id(item), frame))
         self.harmless.add((id(item.context), frame))
         enter, leave = (self._run(item.context, *way) for way in ways)
-        return Manager(enter, leave)
+        return Ends(enter, leave)
 
     def _run(self, me: Expr, home: "Facts", function: FunctionDef) -> Callee:
         """A method of a manager; no exception is handed to it."""
