@@ -40,15 +40,16 @@ Unsafe: it may have been meant to stand before the backward.
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect, DefectKind
 from amplint.knowledge.protocol import EventKind
 from amplint.model.edit import Applicability
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import Attribute, Call
+from amplint.model.tree import Attribute, Call, Node
 from amplint.rules.protocol_repairs import (
     move_after,
 )
-from amplint.rules.protocol_report import optimizer_name, report
+from amplint.rules.protocol_report import optimizer_code, optimizer_name, report
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
 RULE = Rule(
@@ -64,7 +65,7 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     """Report zero_grad calls that throw gradients away right before their step."""
     for defect in facts.defects.of(DefectKind.ZERO_BEFORE_STEP):
-        if not _is_certain(defect):
+        if not _is_certain(defect) or _is_deliberate(defect):
             continue
         fix = move_after(defect, defect.site, defect.after, Applicability.UNSAFE) if defect.after is not None else None
         message = f"the gradients of `{optimizer_name(defect)}` are zeroed before the step that should use them"
@@ -80,3 +81,15 @@ def _is_certain(defect: Defect) -> bool:
         return True
     backwards = defect.reading.steps_of(None, EventKind.SCALED_BACKWARD, EventKind.PLAIN_BACKWARD)
     return not any(step.frame == after.frame and zero.span < step.node.span < after.node.span for step in backwards)
+
+
+def _is_deliberate(defect: Defect) -> bool:
+    """Whether an arm drops this batch on purpose: its optimizer also steps where the arm's tests did not lead."""
+    guards, optimizer = defect.reading.guards, optimizer_code(defect)
+    arm = guards.answers(defect.site)
+    steps = (step for step in defect.reading.steps_of(EventKind.STEP) if _is_of(step.node, optimizer))
+    return any(not arm <= guards.answers(step) for step in steps)
+
+
+def _is_of(call: Node, optimizer: str | None) -> bool:
+    return isinstance(call, Call) and bool(call.args) and spelled(call.args[0].value) == optimizer
