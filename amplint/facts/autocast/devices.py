@@ -82,14 +82,21 @@ class Devices:
         """Plain scalers beside FSDP1."""
         constructors = self._facts.constructors
         made = {call: constructors.names(call) for call in self._facts.index.calls}
-        wrapped = [c for c, names in made.items() if any(name in known.FSDP for name in names) and not _is_whole(c)]
+        fsdp = [call for call, names in made.items() if any(name in known.FSDP for name in names)]
+        wrapped = [call for call in fsdp if not _is_whole(call)]
         if not wrapped or any(name in known.SHARDED_SCALERS for names in made.values() for name in names):
             return
         for call, names in made.items():
             enabled = next((a.value for a in call.args if a.name == "enabled"), None)
             is_off = isinstance(enabled, Constant) and enabled.value is False
-            if any(name in known.SCALERS for name in names) and not is_off:
+            if any(name in known.SCALERS for name in names) and not is_off and not self._is_of_whole(call, fsdp):
                 yield ShardedModel(call, wrapped[0])
+
+    def _is_of_whole(self, scaler: Call, fsdp: list[Call]) -> bool:
+        """Whether the function that makes a scaler wraps models itself, and shards none of them."""
+        function = self._facts.index.function(scaler)
+        own = [call for call in fsdp if function is not None and self._facts.index.function(call) is function]
+        return bool(own) and all(map(_is_whole, own))
 
     def _choice(self) -> tuple[Node, str] | None:
         """An assignment that makes a device out of a string for another accelerator."""
