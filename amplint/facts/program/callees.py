@@ -102,9 +102,7 @@ class Callees:
         if isinstance(item.context, Call) and not _is_of_arguments(*klass, self.home(frames, frame), item.context):
             return None
         found = [method(*klass, name) for name in ("__enter__", "__exit__")]
-        ways = [
-            way for way in found if way is not None and not way[1].decorators and not way[0].index.is_generator(way[1])
-        ]
+        ways = [way for way in found if way is not None and _takes_self(*way)]
         if len(ways) != len(found) or not any(self._is_wanted(*way) for way in ways):
             return None
         self.managed.add((id(item), frame))
@@ -250,6 +248,11 @@ class Callees:
                     return self.klass_of_self(passing.frame, frames) or own
                 return self.klass_of(passing.value, passing.frame, frames) or own
         return own
+
+
+def _takes_self(home: "Facts", function: FunctionDef) -> bool:
+    """Whether a function of a class runs as a method of its objects, at the call."""
+    return bool(function.parameters) and not function.decorators and not home.index.is_generator(function)
 
 
 def _is_of_arguments(owner: "Facts", klass: ClassDef, home: "Facts", made: Call) -> bool:
