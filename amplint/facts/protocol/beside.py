@@ -8,11 +8,10 @@ from msgspec.structs import replace
 from amplint.facts.protocol.guards import common_loop, loop_around
 from amplint.facts.protocol.readings import Reading
 from amplint.flow.graph import Step
-from amplint.knowledge.protocol import EventKind, Reason
-from amplint.knowledge.state import Error
+from amplint.knowledge.protocol import EventKind
 
 
-def beside(reading: Reading, site: Step, *kinds: EventKind | None) -> list[Step]:
+def beside(reading: Reading, site: Step, *kinds: EventKind) -> list[Step]:
     """The steps with events of some kinds in the same frame, in source order."""
     steps = (step for step in reading.steps_of(*kinds) if step.frame == site.frame)
     return sorted(steps, key=lambda step: step.node.span)
@@ -23,26 +22,6 @@ def follows(reading: Reading, first: Step, later: Step) -> bool:
     index = reading.scene.homes[first.frame].index
     is_after = first.frame == later.frame and first.node.span < later.node.span
     return is_after and index.block(index.statement(first.node)) == index.block(index.statement(later.node))
-
-
-def stepped_around(reading: Reading, update: Step, error: Error) -> tuple[Step, Error] | None:
-    """The step without a scaler between the last scaled loss above an update and the update, under the same tests.
-
-    With the error that it is, of the update's that finds no record.
-    """
-    above = [step for step in beside(reading, update, *EventKind, None) if step.node.span < update.node.span]
-    kinds = [{happening.kind for happening in reading.events.of(step)} for step in above]
-    scaled = max((at for at, found in enumerate(kinds) if EventKind.SCALE in found), default=None)
-    if scaled is None or sum(None in found for found in kinds[scaled:]) != 1:
-        return None
-    answers = reading.guards.answers
-    direct = [
-        step for step, found in zip(above[scaled:], kinds[scaled:], strict=True) if EventKind.DIRECT_STEP in found
-    ]
-    if len(direct) != 1 or answers(direct[0]) != answers(update):
-        return None
-    optimizers = next(h.optimizers for h in reading.events.of(direct[0]) if h.kind is EventKind.DIRECT_STEP)
-    return direct[0], replace(error, reason=Reason.STEP_AROUND, site=direct[0], optimizer=(optimizers or (None,))[0])
 
 
 def next_unscale(reading: Reading, site: Step) -> Step | None:

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from amplint.facts.protocol.beside import (
-    beside,
-    follows,
-    guarded_step,
-    is_boundary_missing,
-    next_unscale,
-    stepped_around,
-)
+from amplint.facts.protocol.beside import beside, follows, guarded_step, is_boundary_missing, next_unscale
 from amplint.facts.protocol.clip_places import BACKWARDS, is_told_of_backwards
 from amplint.facts.protocol.defect import Defect, DefectKind, unexplained
 from amplint.facts.protocol.doubt import is_doubtful
@@ -238,9 +231,6 @@ class _Judge:
             return None
         if is_boundary_missing(self.reading, site):
             return self._at(DefectKind.MICRO_UPDATE, site, error, because)
-        around = stepped_around(self.reading, site, error)
-        if around is not None:
-            return self._at(DefectKind.STEP_AROUND, *around, because, after=site)
         # A hook that the backward pass runs may step each parameter at once.
         if isinstance(error.scaler, tuple) and is_done_elsewhere(self.reading, error.scaler, "step"):
             return None
