@@ -3,64 +3,85 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "amplint"
-MODULES = sorted(PACKAGE.rglob("*.py"))
+NAMED = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "handler", "misc"}
 # The node classes are one list, and splitting it would only scatter it.
 LONG = {"model/tree.py"}
 ONE_BROAD_EXCEPT = {"cli/main.py", "engine/check.py", "engine/work.py"}
-modules = pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 
 
-def _room(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0]
+def _room(name: str) -> str:
+    return name.partition("/")[0]
 
 
+@cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-@modules
-def test_files_and_functions_are_short(path: Path) -> None:
-    if path.relative_to(PACKAGE).as_posix() not in LONG:
-        assert len(path.read_text("utf-8").splitlines()) <= 300
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno < 50, f"{node.name} in line {node.lineno}"
+def _places(wrong: Callable[[str, ast.AST], bool]) -> list[str]:
+    """Where in the package there is what the function calls wrong."""
+    return [
+        f"{name}:{getattr(node, 'lineno', 1)}"
+        for name, path in NAMED.items()
+        for node in ast.walk(_tree(path))
+        if wrong(name, node)
+    ]
 
 
-@modules
-def test_every_module_says_what_it_knows(path: Path) -> None:
-    assert ast.get_docstring(_tree(path))
+def test_there_are_modules_to_look_at() -> None:
+    assert len(NAMED) > 300
 
 
-@modules
-def test_names_say_something(path: Path) -> None:
-    assert path.stem not in BANNED_NAMES
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.ClassDef):
-            is_bad = node.name.endswith(("Manager", "Helper", "Handler", "Utils")) and node.name != "ExceptHandler"
-            assert not is_bad, node.name
+def test_files_are_short() -> None:
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in NAMED.items()}
+    assert {name: length for name, length in lengths.items() if length > 300 and name not in LONG} == {}
 
 
-@modules
-def test_only_the_command_line_prints_and_exits(path: Path) -> None:
-    if _room(path) in ("cli", "__main__.py"):
-        return
-    for node in ast.walk(_tree(path)):
+def test_functions_are_short() -> None:
+    def is_long(name: str, node: ast.AST) -> bool:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        return node.end_lineno is None or node.end_lineno - node.lineno >= 50
+
+    assert _places(is_long) == []
+
+
+def test_every_module_says_what_it_knows() -> None:
+    assert [name for name, path in NAMED.items() if not ast.get_docstring(_tree(path))] == []
+
+
+def test_names_say_something() -> None:
+    assert [name for name, path in NAMED.items() if path.stem in BANNED_NAMES] == []
+
+    def says_nothing(name: str, node: ast.AST) -> bool:
+        endings = ("Manager", "Helper", "Handler", "Utils")
+        return isinstance(node, ast.ClassDef) and node.name.endswith(endings) and node.name != "ExceptHandler"
+
+    assert _places(says_nothing) == []
+
+
+def test_only_the_command_line_prints_and_exits() -> None:
+    def prints_or_exits(name: str, node: ast.AST) -> bool:
+        if _room(name) in ("cli", "__main__.py"):
+            return False
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            assert node.func.id not in ("print", "exit", "quit"), f"line {node.lineno}"
+            return node.func.id in ("print", "exit", "quit")
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
             # The runtime stands in for the interpreter: scripts get their arguments and streams from it.
-            streams = () if _room(path) == "runtime" else ("stdout", "stderr", "argv")
-            assert node.attr not in ("exit", *streams), f"line {node.lineno}"
+            streams = () if _room(name) == "runtime" else ("stdout", "stderr", "argv")
+            return node.attr in ("exit", *streams)
+        return False
+
+    assert _places(prints_or_exits) == []
 
 
 def _broad_excepts(path: Path) -> Iterator[int]:
@@ -73,12 +94,9 @@ def _broad_excepts(path: Path) -> Iterator[int]:
                 yield node.lineno
 
 
-@modules
-def test_crashes_are_caught_in_few_places(path: Path) -> None:
-    if _room(path) == "runtime":
-        return
-    allowed = 1 if path.relative_to(PACKAGE).as_posix() in ONE_BROAD_EXCEPT else 0
-    assert len(list(_broad_excepts(path))) <= allowed
+def test_crashes_are_caught_in_few_places() -> None:
+    found = {name: list(_broad_excepts(path)) for name, path in NAMED.items() if _room(name) != "runtime"}
+    assert {name: lines for name, lines in found.items() if len(lines) > (name in ONE_BROAD_EXCEPT)} == {}
 
 
 # Loading a data class of the standard library writes code, twenty times as long as loading a Struct takes.
@@ -99,21 +117,20 @@ STRUCT_ROOMS = {
 KNOWS_DATA_CLASSES = {"syntax/lean.py"}
 
 
-@modules
-def test_what_a_check_loads_has_no_data_classes_that_write_code(path: Path) -> None:
-    if _room(path) not in STRUCT_ROOMS or path.relative_to(PACKAGE).as_posix() in KNOWS_DATA_CLASSES:
-        return
-    for node in ast.walk(_tree(path)):
+def test_what_a_check_loads_has_no_data_classes_that_write_code() -> None:
+    def takes_data_classes(name: str, node: ast.AST) -> bool:
+        if _room(name) not in STRUCT_ROOMS or name in KNOWS_DATA_CLASSES:
+            return False
         if isinstance(node, ast.Import):
-            assert all(alias.name != "dataclasses" for alias in node.names), f"line {node.lineno}"
-        if isinstance(node, ast.ImportFrom):
-            assert node.module != "dataclasses", f"line {node.lineno}: derive from amplint.model.data instead"
+            return any(alias.name == "dataclasses" for alias in node.names)
+        return isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
+
+    assert _places(takes_data_classes) == [], "derive from amplint.model.data instead"
 
 
-@modules
-def test_no_unfinished_business(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert not any(word in text for word in ("TODO", "FIXME", "XXX", "HACK"))
+def test_no_unfinished_business() -> None:
+    words = ("TODO", "FIXME", "XXX", "HACK")
+    assert [name for name, path in NAMED.items() if any(word in path.read_text("utf-8") for word in words)] == []
 
 
 def _loaded(*arguments: str, cwd: Path) -> set[str]:

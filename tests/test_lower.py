@@ -7,6 +7,7 @@ import amplint
 from amplint.model import tree
 from amplint.model.walks import dotted
 from amplint.syntax.lower import SyntaxFaultError, lower
+from amplint.syntax.parse import parse
 
 PROGRAM = '''\
 """Doc."""
@@ -47,9 +48,11 @@ def test_tree_matches_ast() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(Path(amplint.__file__).parent.rglob("*.py")), ids=lambda p: p.stem)
-def test_tree_of_own_modules_matches_ast(path: Path) -> None:
+def test_tree_of_own_modules_matches_ast_and_what_the_other_parser_builds(path: Path) -> None:
     program = path.read_text(encoding="utf-8")
-    assert from_tree(lower(program)) == from_ast(program)
+    lowered = lower(program)
+    assert from_tree(lowered) == from_ast(program)
+    assert repr(parse(program)) == repr(lowered)
 
 
 def test_definitions_start_at_their_keyword() -> None:

@@ -1,9 +1,7 @@
 from copy import copy
-from pathlib import Path
 
 import pytest
 
-import amplint
 from amplint.model import tree
 from amplint.model.span import Span
 from amplint.syntax.fault import SyntaxFaultError
@@ -41,12 +39,6 @@ RARE = ["f(x for x in y # c\n)", "match a:\n  case b: pass", "x[*a, b]", "x[*a]"
 @pytest.mark.parametrize("program", ODD)
 def test_both_parsers_build_the_same_tree(program: str) -> None:
     assert repr(lower_natively(program)) == repr(lower(program))
-
-
-@pytest.mark.parametrize("path", sorted(Path(amplint.__file__).parent.rglob("*.py")), ids=lambda p: p.stem)
-def test_both_parsers_build_the_same_tree_of_own_modules(path: Path) -> None:
-    program = path.read_text(encoding="utf-8")
-    assert repr(parse(program)) == repr(lower(program))
 
 
 @pytest.mark.parametrize("program", RARE)

@@ -6,6 +6,7 @@ import pytest
 from amplint.flow.graph import EdgeKind, StepKind
 from amplint.flow.statements import build
 from amplint.syntax.lower import lower
+from amplint.syntax.parse import parse
 from tests.flow.paths import function, graph_of, sequences
 
 # Program → the sequences of calls on the paths that return; p, q, r are unknown, xs may be empty.
@@ -145,7 +146,7 @@ def test_graphs_are_the_same_each_time_and_can_be_pickled():
 
 def test_blocks_are_numbered_in_reading_order_and_none_is_unreachable():
     for path in Path("amplint").rglob("*.py"):
-        graph = build(lower(path.read_text()))
+        graph = build(parse(path.read_text()))
         reached = {0, graph.exit, graph.raised, *(edge.target for _, edge in graph.edges())}
         assert reached == set(range(len(graph.blocks)))
 
