@@ -72,6 +72,10 @@ def _tree(tree: Path, scratch: Path, options: argparse.Namespace) -> None:
             times = slow.processor / ours.processor
             _row(f"amplint, {part.name}, {when}", ours, f"TorchFix takes {times:.1f} x the processor time")
     _floors("files of it that may concern AMP", concerned(copy))
+    followed = scratch / "followed"
+    followed.mkdir()
+    cost((sys.executable, "-m", "tests.benchmarks.floors", "followed", str(followed)), copy, 1)
+    _floors("programs, those that they import included", sorted(followed.iterdir()))
     _row("amplint --fix, whole tree", cost((*command, "--fix", "--no-cache"), copy, 1))
 
 

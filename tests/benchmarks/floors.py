@@ -1,19 +1,40 @@
 """What the parts of a check cost that no check can do without, each in a process of its own: floors for its time.
 
 `python -m tests.benchmarks.floors PART FILE…` does one of them once.
+`python -m tests.benchmarks.floors followed FOLDER` writes into it every program that a check of the working directory
+parses.
 """
 
 import ast
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
+from amplint.model.tree import Module
 from amplint.source.prefilter import may_concern
 
 
 def concerned(tree: Path) -> list[Path]:
     """The programs below a folder that may concern AMP."""
     return [path for path in sorted(tree.rglob("*.py")) if path.is_file() and may_concern(path.read_bytes())]
+
+
+def follow(folder: Path) -> None:
+    """Check the working directory, and keep each program that is parsed for it, imported ones included."""
+    from amplint.cli.main import main
+    from amplint.syntax.parse import parse
+
+    parsed = set[str]()
+
+    def remembered(program: str) -> Module:
+        parsed.add(program)
+        return parse(program)
+
+    with patch("amplint.engine.shelf.parse", remembered):
+        main(["check", ".", "--quiet", "--exit-zero", "--no-cache", "--jobs", "1"])
+    for number, program in enumerate(sorted(parsed)):
+        (folder / f"{number:05}.py").write_text(program, encoding="utf-8", errors="surrogateescape")
 
 
 def read(programs: list[bytes]) -> None:
@@ -63,4 +84,7 @@ def _parsed(program: bytes) -> ast.AST:
 
 if __name__ == "__main__":
     part, *paths = sys.argv[1:]
-    PARTS[part]([Path(path).read_bytes() for path in paths])
+    if part == "followed":
+        follow(Path(paths[0]))
+    else:
+        PARTS[part]([Path(path).read_bytes() for path in paths])
