@@ -9,8 +9,8 @@ from amplint.facts.gather import Facts
 from amplint.facts.program.bindings import Binding
 from amplint.facts.program.index import Scope
 from amplint.model.span import Span
-from amplint.model.tree import Block, ClassDef, Comprehension, FunctionDef, Lambda, Module, Name, Node, Try, With
-from amplint.model.walks import is_none, walk
+from amplint.model.tree import ClassDef, Comprehension, FunctionDef, Lambda, Module, Name, Node, Try, With
+from amplint.model.walks import blocks, is_none, walk
 from amplint.rewrite.spelling import is_loaded
 
 _BUILTINS = frozenset(dir(builtins)) | {"__class__", "__file__", "__path__"}
@@ -85,7 +85,7 @@ class FactsSpeller:
         for outer in self.facts.index.ancestors(binding.node):
             if outer is binding.scope:
                 break
-            block = next((block for block in _blocks(outer) if child in block), None)
+            block = next((block for block in blocks(outer) if child in block), None)
             is_shared = child in around or block is None or any(node in around for node in block)
             is_passed = isinstance(outer, With) or (isinstance(outer, Try) and block in (outer.body, outer.finalbody))
             if not is_shared and not is_passed:
@@ -103,11 +103,6 @@ class FactsSpeller:
                 return True
             scope = self.facts.index.scope(scope)
         return False
-
-
-def _blocks(node: Node) -> list[Block]:
-    found = [getattr(node, field, ()) for field in ("body", "orelse", "finalbody")]
-    return [block for block in found if isinstance(block, tuple)]
 
 
 def _imported(found: tuple[Binding, ...]) -> str | None:

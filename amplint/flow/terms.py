@@ -37,7 +37,7 @@ from amplint.model.tree import (
     Tuple,
     Unary,
 )
-from amplint.model.walks import children, own_returns
+from amplint.model.walks import children, own_returns, targets
 
 # ("name", id, frame or module) ("attr", term, name) ("item", term, term) ("const", type, value) ("call", term, args)
 # ("op", operator, terms) ("cmp", operator, left, right) ("not", term) ("and" | "or", terms) ("if", test, yes, no)
@@ -266,9 +266,7 @@ def _bound_by(node: Node) -> tuple[str, ...]:
 def _is_target(parent: Node, child: Node, is_target: bool) -> bool:
     if isinstance(parent, (Attribute, Subscript)):
         return False
-    if child is getattr(parent, "target", None) or child in getattr(parent, "targets", ()):
-        return True
-    return is_target
+    return child in targets(parent) or is_target
 
 
 def sole_return(function: Owner) -> Expr | None:

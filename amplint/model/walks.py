@@ -5,24 +5,39 @@ from typing import TypeGuard
 
 from amplint.model.node import fields
 from amplint.model.tree import (
+    AnnAssign,
+    Assign,
     Attribute,
+    AugAssign,
+    Block,
     Call,
     ClassDef,
     Constant,
+    Delete,
     Dict,
+    ExceptHandler,
     Expr,
+    For,
     FunctionDef,
+    Generator,
     Global,
+    If,
     Lambda,
     List,
+    MatchCase,
     Module,
     Name,
+    NamedExpr,
     Node,
     Nonlocal,
     Return,
     Starred,
+    Try,
     Tuple,
     TypeAlias,
+    While,
+    With,
+    WithItem,
 )
 
 _SPANS = ("span", "name_span")
@@ -98,6 +113,37 @@ def own_nodes(function: Node) -> tuple[Node, ...]:
 
 
 _BODIES = frozenset({FunctionDef, ClassDef, Lambda})
+
+
+def blocks(node: Node | None) -> tuple[Block, ...]:
+    """The blocks of statements that a node holds itself, in source order; those of handlers and cases are theirs."""
+    match node:
+        case Try():
+            return node.body, node.orelse, node.finalbody
+        case If() | For() | While():
+            return node.body, node.orelse
+        case With() | FunctionDef() | ClassDef() | ExceptHandler() | MatchCase() | Module():
+            return (node.body,)
+        case _:
+            return ()
+
+
+def targets(node: Node | None) -> tuple[Expr, ...]:
+    """What a node binds or deletes, as it is written; names that it only has as text (`def`, `import`) are none."""
+    match node:
+        case Assign() | Delete():
+            return node.targets
+        case AnnAssign() | AugAssign() | NamedExpr() | For() | Generator():
+            return (node.target,)
+        case WithItem():
+            return (node.target,) if node.target is not None else ()
+        case _:
+            return ()
+
+
+def assigned_value(node: Node | None) -> Expr | None:
+    """The right side of an assignment, or of `+=` and the like; None for everything else."""
+    return node.value if isinstance(node, Assign | AnnAssign | AugAssign | NamedExpr) else None
 
 
 def own_returns(function: FunctionDef) -> tuple[Return, ...]:

@@ -24,7 +24,7 @@ from amplint.model.edit import (
     Repair,
     Replace,
 )
-from amplint.model.tree import Block, Call, ExprStmt, FunctionDef, If, Node, Stmt
+from amplint.model.tree import Block, Call, ExprStmt, For, FunctionDef, If, Node, Stmt, Try, While
 from amplint.model.walks import walk
 from amplint.rules.protocol_report import optimizer_code, scaler_code
 
@@ -59,8 +59,8 @@ def statement_of(defect: Defect, step: Step) -> Stmt | None:
     if home is not defect.home:
         return None
     statement = home.index.statement(step.node)
-    is_header = isinstance(statement, If) and home.index.parents.get(statement) is not None
-    if is_header and any(statement is other for other in getattr(home.index.parents[statement], "orelse", ())):
+    around = home.index.parents.get(statement)
+    if isinstance(statement, If) and isinstance(around, If | For | While | Try) and statement in around.orelse:
         return None
     return None if isinstance(statement, FunctionDef) or _is_in_lambda(home, step.node, statement) else statement
 

@@ -20,19 +20,7 @@ from amplint.flow.graph import Step
 from amplint.flow.terms import OPAQUE, Term
 from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Entity
-from amplint.model.tree import (
-    Attribute,
-    Call,
-    Expr,
-    For,
-    If,
-    Name,
-    Node,
-    Stmt,
-    Try,
-    While,
-    With,
-)
+from amplint.model.tree import Assign, Attribute, Call, Expr, ExprStmt, For, If, Name, Node, Stmt, Try, While, With
 from amplint.model.walks import element, walk
 
 if TYPE_CHECKING:
@@ -84,7 +72,7 @@ class Group(Entity):
         index = scene.homes[frame].index
         statement = index.statement(self.backward.node)
         _, block = index.block(statement)
-        said = (getattr(each, "value", None) for each in block[: block.index(statement)])
+        said = (each.value for each in block[: block.index(statement)] if isinstance(each, ExprStmt | Assign))
         return any(id(call) in zeroing for call in said)
 
 

@@ -15,7 +15,7 @@ from amplint.facts.program.exports import is_exported, is_starred_over
 from amplint.knowledge.torch_api import PACKAGE_NAMES, Api
 from amplint.model.data import Value
 from amplint.model.edit import MoveImport, Repair, Replace
-from amplint.model.tree import Alias, Assign, FunctionDef, Import, ImportFrom, Node
+from amplint.model.tree import Alias, Assign, FunctionDef, Import, ImportFrom, Name, Node
 from amplint.model.walks import dotted
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _of_alias(use: Use, facts: "Facts") -> list[Repair]:
     repairs: list[Repair] = []
     assert isinstance(statement, Assign)
     for target in statement.targets:
-        bindings = facts.names.lookup(getattr(target, "id", ""), target)
+        bindings = facts.names.lookup(target.id, target) if isinstance(target, Name) else ()
         if len(bindings) != 1:
             raise RefusedError("the name has other meanings too")
         _refuse_unless_free(bindings[0], statement, use.api, facts)

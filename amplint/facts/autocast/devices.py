@@ -13,7 +13,7 @@ from amplint.facts.program.constructors import Construction
 from amplint.knowledge import training_names as known
 from amplint.model.data import Value
 from amplint.model.tree import Assign, Attribute, Call, Constant, Expr, IfExp, Name, Node
-from amplint.model.walks import walk
+from amplint.model.walks import last_name, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -101,8 +101,7 @@ class Devices:
     def _choice(self) -> tuple[Node, str] | None:
         """An assignment that makes a device out of a string for another accelerator."""
         for node in self._facts.index.each(Assign):
-            names = [n.id if isinstance(n, Name) else getattr(n, "attr", "") for t in node.targets for n in walk(t)]
-            if not any("device" in name for name in names):
+            if not any("device" in last_name(part) for target in node.targets for part in walk(target)):
                 continue
             for inner in walk(node.value):
                 if isinstance(inner, Constant) and inner.value in _OTHER_ACCELERATORS:
@@ -138,7 +137,7 @@ def _speaks_of_device(test: Expr) -> bool:
     for node in walk(test):
         if isinstance(node, Constant) and node.value in ("cuda", *_OTHERS):
             return True
-        name = node.id if isinstance(node, Name) else getattr(node, "attr", "")
+        name = last_name(node)
         if "device" in name or "cuda" in name or name in ("use_amp", "amp", "fp16"):
             return True
     return False

@@ -13,7 +13,6 @@ from amplint.facts.program.reach import Reached, reached
 from amplint.model.data import Value
 from amplint.model.tree import (
     Assign,
-    Attribute,
     BoolOp,
     Call,
     Expr,
@@ -174,7 +173,7 @@ class Entering:
             if isinstance(outer, With):
                 for item in outer.items:
                     func = item.context.func if isinstance(item.context, Call) else item.context
-                    if _EXPECTS.search(func.attr if isinstance(func, Attribute) else getattr(func, "id", "")):
+                    if _EXPECTS.search(last_name(func)):
                         return True
         return False
 

@@ -37,7 +37,7 @@ from amplint.model.tree import (
     WithItem,
     Yield,
 )
-from amplint.model.walks import children, own_nodes
+from amplint.model.walks import blocks, children, own_nodes
 
 N = TypeVar("N", bound=Node)
 Scope = Module | FunctionDef | ClassDef | Lambda | Comprehension
@@ -174,10 +174,8 @@ class Index:
         """The node that holds a statement and the one of its blocks in which the statement stands."""
         if statement not in self._blocks:
             holder = self.parents[statement]
-            for name in ("body", "orelse", "finalbody"):
-                block: Block = getattr(holder, name, ())
-                if isinstance(block, tuple):
-                    self._blocks.update((each, (holder, block)) for each in block)
+            for block in blocks(holder):
+                self._blocks.update((each, (holder, block)) for each in block)
         if statement not in self._blocks:
             raise LookupError("a statement outside every block")
         return self._blocks[statement]

@@ -11,8 +11,21 @@ from amplint.facts.protocol.scene import Scene
 from amplint.flow.graph import Passing, Step, StepKind
 from amplint.flow.terms import Term
 from amplint.flow.writes import TAKING_IN, writes
-from amplint.model.tree import Attribute, Call, Comprehension, For, Generator, Name, Node, Return, Subscript, Yield
-from amplint.model.walks import children, last_name
+from amplint.model.tree import (
+    Attribute,
+    Call,
+    Comprehension,
+    Expr,
+    For,
+    Generator,
+    Name,
+    Node,
+    Return,
+    Subscript,
+    WithItem,
+    Yield,
+)
+from amplint.model.walks import assigned_value, children, last_name, targets
 
 _PLACES = frozenset({Name, Attribute, Subscript})
 
@@ -92,13 +105,12 @@ class Carriers(Struct):
     def _spread_assignment(self, step: Step) -> None:
         """What is assigned, or comes in turns."""
         node = step.node
-        value = (
-            node.iter if isinstance(node, For | Generator) else getattr(node, "value", getattr(node, "context", None))
-        )
-        if not isinstance(value, Node) or not self._mentions(value, step.frame):
+        value = _source(node)
+        if value is None or not self._mentions(value, step.frame):
             return
         places = {place for place, _ in writes(step, self.scene.terms)}
-        holders = {self.scene.terms.of(target.value, step.frame) for target in _targets(node)}
+        items = [target for target in targets(node) if isinstance(target, Subscript)]
+        holders = {self.scene.terms.of(item.value, step.frame) for item in items}
         self.places |= places | holders
         self.collected |= holders
         is_turn = isinstance(node, For | Generator)
@@ -137,6 +149,12 @@ def takes_in(step: Step) -> bool:
     return isinstance(func, Attribute) and (func.attr in TAKING_IN or func.attr == "update")
 
 
-def _targets(node: Node) -> list[Subscript]:
-    """The elements of collections that an assignment gives a value."""
-    return [target for target in getattr(node, "targets", ()) if isinstance(target, Subscript)]
+def _source(node: Node) -> Expr | None:
+    """What an assignment, a loop or a `with` takes its value from."""
+    match node:
+        case For() | Generator():
+            return node.iter
+        case WithItem():
+            return node.context
+        case _:
+            return assigned_value(node)

@@ -45,7 +45,7 @@ from amplint.model.tree import (
     Node,
     WithItem,
 )
-from amplint.model.walks import is_none, last_name
+from amplint.model.walks import assigned_value, is_none, last_name, targets
 
 
 class Events(Struct, dict=True):
@@ -114,11 +114,10 @@ class Events(Struct, dict=True):
         handling = assignment_handling(node)
         if handling is not None:
             yield Happening(_KINDS[handling], None, self.owners.of(node, frame), handling=handling)
-        value = getattr(node, "value", None)
+        value = assigned_value(node)
         yield from record_read(self.scene, self.roles, value, frame)
-        targets = getattr(node, "targets", ()) or ((node.target,) if hasattr(node, "target") else ())
         if isinstance(value, Call) and not is_lookup(value):
-            for target in targets:
+            for target in targets(node):
                 place = self.scene.place(target, frame)
                 if place in self.roles.scalers:
                     yield Happening(EventKind.CREATE, place)

@@ -11,7 +11,7 @@ from amplint.flow.graph import Step
 from amplint.flow.terms import Term
 from amplint.knowledge.protocol import EventKind
 from amplint.knowledge.training_names import is_optimizer
-from amplint.model.tree import Argument, Attribute, Call, Name, Node
+from amplint.model.tree import Argument, Assign, Attribute, Call, Delete, Name, Node
 from amplint.model.walks import last_name, walk
 
 SERVED = (EventKind.UNSCALE, EventKind.ZERO)
@@ -65,7 +65,7 @@ def _is_kept(parents: dict[Node, Node], use: Name) -> bool:
     if isinstance(call, Call):
         last = last_name(call.func)
         return last in KEEPING or last.endswith("LR") or bool(OF_RATES.search(last))
-    return getattr(around, "value", None) is not use and use in getattr(around, "targets", ())
+    return isinstance(around, Assign | Delete) and use in around.targets
 
 
 def _is_about(reading: Reading, step: Step, place: Term) -> bool:

@@ -31,9 +31,11 @@ from amplint.model.tree import (
     Module,
     Name,
     Node,
+    Stmt,
     Unary,
     While,
 )
+from amplint.model.walks import blocks
 
 MOST_HOPS = 6
 # Comparisons of a length that say that it is one, and those that say that it is not.
@@ -194,11 +196,9 @@ def _guard(test: Expr, is_true: bool, frame: int) -> Guard:
 
 def _early_exits(child: Node, outer: Node, frame: int) -> Iterator[Guard]:
     """`if …: continue` earlier in the same block: what follows runs only where the test says no."""
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(outer, name, ())
-        if not isinstance(block, tuple) or child not in block:
-            continue
-        for statement in block[: block.index(child)]:
+    for block in blocks(outer):
+        before = block[: block.index(child)] if isinstance(child, Stmt) and child in block else ()
+        for statement in before:
             if isinstance(statement, If) and not statement.orelse and leaves(statement.body):
                 yield _guard(statement.test, False, frame)
 

@@ -6,7 +6,7 @@ Knows how loops are written; follows no values.
 from collections.abc import Callable
 
 from amplint.model.tree import Call, Expr, List, Name, Node, Tuple
-from amplint.model.walks import last_name
+from amplint.model.walks import dotted, last_name
 
 
 def path_to(target: Expr, is_it: Callable[[Node], bool]) -> tuple[int, ...] | None:
@@ -22,9 +22,8 @@ def path_to(target: Expr, is_it: Callable[[Node], bool]) -> tuple[int, ...] | No
 
 def zipped(target: Expr, source: Expr, name: str) -> Expr:
     """The part of `zip(a, b)` that a target's name goes through."""
-    parts = getattr(target, "elts", ())
-    if isinstance(source, Call) and isinstance(source.func, Name) and source.func.id == "zip":
-        for part, argument in zip(parts, source.args, strict=False):
+    if isinstance(source, Call) and dotted(source.func) == "zip" and isinstance(target, Tuple | List):
+        for part, argument in zip(target.elts, source.args, strict=False):
             if isinstance(part, Name) and part.id == name:
                 return argument.value
     return source

@@ -38,7 +38,7 @@ from amplint.model.tree import (
     Try,
     While,
 )
-from amplint.model.walks import last_name, own_nodes, walk
+from amplint.model.walks import assigned_value, last_name, own_nodes, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -95,7 +95,7 @@ class ScalerCreations:
         for reading in self._facts.protocol:
             scene = reading.scene
             for _, _, step in scene.graph.steps():
-                call = getattr(step.node, "value", None)
+                call = assigned_value(step.node)
                 scaler = next((h.scaler for h in reading.events.of(step) if h.kind is EventKind.CREATE), None)
                 if scaler is None or not isinstance(call, Call) or call in seen or not self._is_repeated(call, step):
                     continue
