@@ -68,14 +68,16 @@ def test_a_cancelled_request_harms_no_other(tmp_path: Path) -> None:
     session(tmp_path, act)
 
 
-@pytest.mark.parametrize(
-    "uri", ["untitled:Untitled-1", "nothing", "", "git:/a.py?x", "file://host/a.py", "file:///%00.py", "file:///"]
-)
-def test_what_is_no_file_is_checked_by_its_text(uri: str, tmp_path: Path) -> None:
+NO_FILES = ["untitled:Untitled-1", "nothing", "", "git:/a.py?x", "file://host/a.py", "file:///%00.py", "file:///"]
+
+
+def test_what_is_no_file_is_checked_by_its_text(tmp_path: Path) -> None:
     async def act(editor: Editor) -> None:
-        document = types.TextDocumentItem(uri, "python", 1, BAD)
-        editor.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
-        assert await editor.codes(uri) == ["AMP201"]
+        for uri in NO_FILES:
+            document = types.TextDocumentItem(uri, "python", 1, BAD)
+            editor.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
+            assert await editor.codes(uri) == ["AMP201"], uri
+            editor.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
     session(tmp_path, act)
 

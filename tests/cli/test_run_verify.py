@@ -4,11 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
+
+from amplint.cli.parser import parse
+from amplint.runtime.drive import Driver
 
 ROOT = Path(__file__).parent.parent.parent
 LOOPS = ROOT / "tests/runtime/loops"
@@ -33,6 +37,25 @@ def script(tmp_path):
         return tmp_path
 
     return make
+
+
+@pytest.fixture(scope="module")
+def driver():
+    with Driver(time_limit=60) as shared:
+        yield shared
+
+
+@pytest.fixture
+def run_warmed(driver, monkeypatch, capsys):
+    """`amplint run` with torch loaded before: its exit code, and what it says on standard error."""
+
+    def run(folder: Path, *arguments: str) -> tuple[int, str]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("amplint.cli.run.Driver", lambda *given, **named: nullcontext(driver))
+        options = parse(["run", *arguments])
+        return options.run(options), capsys.readouterr().err
+
+    return run
 
 
 def test_run_reports_what_it_sees(script):
@@ -74,10 +97,10 @@ def test_run_writes_json_and_a_trace(script):
         ("import os\nos._exit(3)\n", "ended without a word"),
     ],
 )
-def test_run_of_a_script_that_shows_nothing(script, text, message):
-    result = amplint(script(text), "run", "train.py")
-    assert result.returncode == 2
-    assert message in result.stderr
+def test_run_of_a_script_that_shows_nothing(script, run_warmed, text, message):
+    code, said = run_warmed(script(text), "train.py")
+    assert code == 2
+    assert message in said
 
 
 def test_run_of_no_script(tmp_path):
@@ -136,11 +159,11 @@ def test_verify_of_a_script_that_fails(script):
         ("", ["-m", "nowhere_to_be_found"], "amplint: No module named nowhere_to_be_found\n"),
     ],
 )
-def test_what_to_do_about_a_program_that_does_not_get_to_its_training(script, text, arguments, advice):
-    result = amplint(script(text), "run", *arguments)
-    assert result.returncode == 2
-    assert advice in result.stderr
-    assert "amplint.runtime" not in result.stderr
+def test_what_to_do_about_a_program_that_does_not_get_to_its_training(script, run_warmed, text, arguments, advice):
+    code, said = run_warmed(script(text), *arguments)
+    assert code == 2
+    assert advice in said
+    assert "amplint.runtime" not in said
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplint.source.discover import CACHE_FOLDER as FOLDER
+from tests.cli.running import amplint
 
 ROOT = Path(__file__).parent.parent.parent
 TRAIN = """\
@@ -59,15 +60,13 @@ def make_old(tree: Path) -> None:
 
 
 def lint(tree: Path, *arguments: str, code: str = "") -> tuple[list[str], str]:
-    program = code or "import sys; from amplint.cli.main import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "check", "--output-format", "json", *(arguments or (".",))],
-        cwd=tree,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = ("check", "--output-format", "json", *(arguments or (".",)))
+    if code:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-c", code, *given]
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    else:
+        done = amplint(*given, cwd=tree)
     assert done.returncode in (0, 1), done.stderr
     return [item["code"] for item in json.loads(done.stdout)], done.stdout
 
