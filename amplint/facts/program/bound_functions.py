@@ -31,6 +31,11 @@ class BoundFunction(Entity):
     frame: int = -1
     me: Expr | None = None
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether a call runs the function with its own arguments alone."""
+        return not self.given and not self.captured and self.me is None
+
     def called(self, call: Call) -> Call:
         """The call with the arguments of the partial put in front of its own."""
         if not self.given:

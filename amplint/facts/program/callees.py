@@ -24,7 +24,6 @@ from amplint.model.walks import last_name, own_calls, walk
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
 
-MOST_HOPS = 4
 NOT_THERE = "NotImplementedError"
 MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 
@@ -60,7 +59,7 @@ class Callees:
             return self._manager(step.node, step.frame, frames)
         if not isinstance(step.node, Call):
             return None
-        found = self._find(step.node, step.frame, frames, MOST_HOPS)
+        found = self._find(step.node, step.frame, frames)
         if found is None:
             return self._held(self._bound(step, frames), step)
         home, function, me = found
@@ -83,7 +82,7 @@ class Callees:
     def _manager(self, item: WithItem, frame: int, frames: tuple[Frame, ...]) -> Callee | Ends | None:
         """The generator whose call is the manager of a `with` item, or the methods of the object that is one."""
         call = item.context
-        found = self._find(call, frame, frames, MOST_HOPS) if isinstance(call, Call) else None
+        found = self._find(call, frame, frames) if isinstance(call, Call) else None
         if found is None or not isinstance(call, Call):
             return self._object(item, frame, frames)
         home, function, me = found
@@ -157,7 +156,7 @@ class Callees:
 
     def function(self, call: Call, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, FunctionDef] | None":
         """The function in sight that a call of some frame runs, whether or not it is wanted in the graph."""
-        found = self._find(call, number, frames, MOST_HOPS)
+        found = self._find(call, number, frames)
         return found[:2] if found is not None else None
 
     def home(self, frames: tuple[Frame, ...], number: int) -> "Facts":
@@ -171,7 +170,7 @@ class Callees:
         return Activation(frames, self._homes, number)
 
     def _find(
-        self, call: Call, number: int, frames: tuple[Frame, ...], hops: int
+        self, call: Call, number: int, frames: tuple[Frame, ...]
     ) -> "tuple[Facts, FunctionDef, Expr | None] | None":
         func, home = call.func, self.home(frames, number)
         if isinstance(func, Attribute):
@@ -181,9 +180,9 @@ class Callees:
         named = named_function(home, func)
         if named is not None:
             return (*named, None)
-        passed = self._passed_function(func, number, frames, hops)
-        if passed is not None:
-            return passed
+        passed = HeldFunctions(self.activation(frames, number)).of(home, func, number) if type(func) is Name else None
+        if isinstance(passed, BoundFunction) and isinstance(passed.function, FunctionDef) and passed.is_bare:
+            return passed.home, passed.function, None
         klass = self.klass_of(func, number, frames)
         called = method(*klass, "__call__") if klass is not None else None
         return (*called, func) if called is not None else None
@@ -211,20 +210,6 @@ class Callees:
         found = Origins().of(self.home(frames, number), value, self.activation(frames, number))
         calls = ((origin.facts, origin.expr.func) for origin in found if isinstance(origin.expr, Call))
         return any(SCALER_CLASSES.intersection(facts.names.meaning(func).names) for facts, func in calls)
-
-    def _passed_function(
-        self, func: Expr, number: int, frames: tuple[Frame, ...], hops: int
-    ) -> "tuple[Facts, FunctionDef, Expr | None] | None":
-        """A function that was handed in as an argument."""
-        if not isinstance(func, Name) or not hops:
-            return None
-        for passing in frames[number].passed:
-            if passing.parameter.name == func.id and isinstance(passing.value, Name | Attribute):
-                named = named_function(self.home(frames, passing.frame), passing.value)
-                if named is not None:
-                    return (*named, None)
-                return self._passed_function(passing.value, passing.frame, frames, hops - 1)
-        return None
 
     def klass_of(self, expr: Expr, number: int, frames: tuple[Frame, ...]) -> "tuple[Facts, ClassDef] | None":
         """The class of an object that a frame sees."""
