@@ -98,27 +98,30 @@ def explore(
 
     A block with more than `bound` states gets the client's unknown state instead of further ones; so does every block,
     after the first state, once there are very many in all, so that time and memory have a bound. given: answers
-    that paths may start with; without them no question has one.
+    that paths may start with; without them no question has one. A path into the unknown state keeps what it has said
+    to the questions that they answer.
     """
     passage = Passage(graph, client, questions)
     flow = Flow(passage)
     origins = flow.origins
     counts = [0] * len(graph.blocks)
     unanswered = () if questions is None else questions.unanswered
-    lost = passage.point(unanswered, client.unknown)
+    begins = tuple(given) or (unanswered,)
+    kept = [any(answers[index] is not None for answers in begins) for index in range(len(unanswered))]
     order: list[Spot] = []
 
     def arrive(spot: Spot, origin: tuple[Spot, Edge] | None) -> None:
         block = spot[0]
         if counts[block] >= (bound if len(order) < MOST_ARRIVALS else 1):
             flow.bounded.add(block)
-            spot = block, lost
+            said = zip(passage.answers.values[spot[1][0]], kept, strict=True)
+            spot = block, passage.point(tuple(answer if is_kept else None for answer, is_kept in said), client.unknown)
         if spot not in origins:
             counts[block] += 1
             origins[spot] = origin
             order.append(spot)
 
-    for start, answers in product(starts, tuple(given) or (unanswered,)):
+    for start, answers in product(starts, begins):
         arrive((0, passage.point(answers, start)), None)
     # What arrives at new spots stands behind them in the list, which grows while it is gone through.
     for spot in order:
