@@ -94,7 +94,7 @@ class Normal:
             case ("if", test, yes, no):
                 return self._choice(test, self._null(yes), self._null(no))  # type: ignore[arg-type]
             case ("call", func, _):
-                return False if _is_constructor(func) else None  # type: ignore[arg-type]
+                return False if is_constructor(func) else None  # type: ignore[arg-type]
             case ("name" | "attr" | "item", *_):
                 return _atom("null", term)
             case ("display" | "cmp" | "not", *_):
@@ -163,9 +163,9 @@ class Normal:
             return self._truth(args[0][1])  # type: ignore[arg-type]
         if name == "is_enabled" and func[0] == "attr" and func[1][0] == "call":  # type: ignore[index]
             return self._enabled(func[1][2])  # type: ignore[index]
-        if _answers_alike(term):
+        if answers_alike(term):
             return _atom("true", term)
-        return True if _is_constructor(func) and name not in EMPTY else None
+        return True if is_constructor(func) and name not in EMPTY else None
 
     def _enabled(self, args: tuple[Term, ...]) -> Formula:
         """What `is_enabled()` says of an object that was made with these arguments."""
@@ -193,19 +193,19 @@ def calls_out(term: object) -> bool:
     """Whether a call in a term may answer differently each time."""
     if not isinstance(term, tuple) or not term:
         return False
-    if term[0] == "call" and not _answers_alike(term):
+    if term[0] == "call" and not answers_alike(term):
         return True
     return any(calls_out(piece) for piece in term if type(piece) is tuple)
 
 
-def _answers_alike(call: Term) -> bool:
+def answers_alike(call: Term) -> bool:
     """Whether a call gives the same answer until something that it is asked about is assigned."""
     func: Term = call[1]  # type: ignore[assignment]
     name = last_name(func)
     if name in PURE:
         return True
     given: tuple[tuple[str, Term], ...] = call[2]  # type: ignore[assignment]
-    is_asked = func[0] == "name" and not _is_constructor(func) and any(is_place(term) for _, term in given)
+    is_asked = func[0] == "name" and not is_constructor(func) and any(is_place(term) for _, term in given)
     is_plain = all(is_place(term) or term[0] == "const" for _, term in given)
     return is_asked and is_plain and name not in TURNING and not any(part in name.lower() for part in DRAWING)
 
@@ -215,7 +215,8 @@ def last_name(func: Term) -> str:
     return str(func[2]) if func[0] == "attr" else str(func[1]) if func[0] == "name" else ""
 
 
-def _is_constructor(func: Term) -> bool:
+def is_constructor(func: Term) -> bool:
+    """Whether a callee is written as a class is: `Counter`."""
     return last_name(func)[:1].isupper()
 
 

@@ -6,6 +6,7 @@ Knows which name belongs to which activation of which function; evaluates nothin
 import builtins
 from collections.abc import Callable, Iterator, Mapping
 
+from amplint.flow.answering import Answering
 from amplint.flow.graph import Graph, Owner, receiver
 from amplint.model.tree import (
     Alias,
@@ -50,12 +51,20 @@ OPAQUE: Term = ("opaque",)
 class Terms:
     """The terms of expressions in the frames of one graph.
 
-    properties: the names of properties that hand on an attribute of the same object, and of that attribute.
+    properties: the names of properties that hand on an attribute of the same object, and of that attribute; answering:
+    by call and frame, what the
+    methods read that do nothing but answer.
     """
 
-    def __init__(self, graph: Graph, properties: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        properties: Mapping[str, str] | None = None,
+        answering: Mapping[tuple[int, int], Answering] | None = None,
+    ) -> None:
         self.frames = graph.frames
         self._properties = properties or {}
+        self._answering = answering or {}
         self._bound: dict[int, dict[str, int]] = {}
         self._names: dict[tuple[str, int], Term] = {}
         self._nested: dict[Owner, set[Node]] = {}
@@ -77,7 +86,9 @@ class Terms:
             case None:
                 return OPAQUE
             case _:
-                return composed(expr, lambda part: self.of(part, frame))
+                term = composed(expr, lambda part: self.of(part, frame))
+                answering = self._answering.get((id(expr), frame))
+                return term if answering is None else answering.of(term)
 
     def name(self, name: str, frame: int) -> Term:
         """The term of a name: a local of this activation or of one around it, a parameter's argument, or a global."""

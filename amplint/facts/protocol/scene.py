@@ -11,6 +11,7 @@ from amplint.facts.program.bindings import Binding
 from amplint.facts.program.callees import Callees
 from amplint.facts.program.classes import handing_on
 from amplint.facts.program.origins import Activation, Origin, Origins
+from amplint.facts.protocol.answering_methods import answering
 from amplint.facts.protocol.bound_methods import BoundMethods
 from amplint.facts.protocol.getters import Getters
 from amplint.facts.protocol.handed import Handed
@@ -62,7 +63,9 @@ class Scene:
         self.graph = expand(build(root, is_entered), self.callees, is_entered=is_entered)
         # The activations of functions in the graph.
         self.frames: tuple[Frame, ...] = self.graph.frames
-        self.terms = Terms(self.graph, self._properties())
+        steps = (step for _, _, step in self.graph.steps())
+        answers = answering(steps, self.frames, self.callees)
+        self.terms = Terms(self.graph, self._properties(), answers)
         self.outside = Outside(facts, self.terms)
         self._handed = Handed()
         self.getters = Getters()
