@@ -103,7 +103,7 @@ class Meaning:
         is_certain = self.sole is not None
         if len(scalers) == 1:
             (scaler,) = scalers
-            served = optimizers or self.owners.paired(scaler)
+            served = optimizers or self.owners.paired(scaler) or self.owners.handed(step.frame) or None
             owner = self._owner(loss, step) if served and not optimizers else None
             if owner is not None:
                 served, is_certain = (owner,), True

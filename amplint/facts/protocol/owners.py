@@ -119,6 +119,22 @@ class Owners(Struct, dict=True):
         is_apart = len(served) > 1 and len(set(places)) == len(places)
         return tuple(served.get(scaler, ())) or None if is_apart and self.of_scalers is not None else None
 
+    def handed(self, frame: int) -> tuple[Term, ...]:
+        """The one of several optimizers that the methods of an object were handed which run in a frame.
+
+        Where there are several scalers, each of such objects trains what it was handed alone.
+        """
+        number = frame if len(self.roles.scalers) > 1 else 0
+        while number > 0:
+            here = self.scene.frames[number]
+            given = [self.scene.place(each.value, each.frame) for each in here.passed if each.value is not None]
+            given += [("each", place) for place in given]
+            found = [place for place in self.roles.optimizers if place in given]
+            if found:
+                return tuple(found) if len(found) == 1 else ()
+            number = here.parent
+        return ()
+
     @cached_property
     def _served(self) -> dict[Term, dict[Term, None]]:
         """What each scaler steps or unscales."""
