@@ -24,6 +24,7 @@ from amplint.facts.protocol.gradients import Handling, assignment_handling, call
 from amplint.facts.protocol.happening import Happening
 from amplint.facts.protocol.hidden_steps import hides_step
 from amplint.facts.protocol.lost_sight import all_forgotten, record_read
+from amplint.facts.protocol.own_steps import is_in_own_step, receiver
 from amplint.facts.protocol.owners import Owners
 from amplint.facts.protocol.places import is_known_place, is_of_many, is_part
 from amplint.facts.protocol.ratios import is_of_a_ratio
@@ -59,6 +60,8 @@ class Events(Struct, dict=True):
         """What a step does, in order."""
         if step not in self._found:
             found = tuple(self.sharing.spread(self._events(step)))
+            if any(each.handling is not None for each in found) and is_in_own_step(self.scene, self.roles, step.frame):
+                found = tuple(each for each in found if each.handling is None)
             is_probe = found and is_expected_to_raise(self.scene.homes[step.frame].index, step.node)
             gone = (Happening(EventKind.FORGET), *(Happening(EventKind.FORGET, each.scaler) for each in found))
             self._found[step] = gone if is_probe else found
@@ -169,13 +172,7 @@ class Events(Struct, dict=True):
 
     def _is_handed_on(self, optimizer: Term, frame: int) -> bool:
         """Whether a frame is that of a method of an optimizer, which the call of the method speaks for."""
-        return self._receiver(frame) == optimizer
-
-    def _receiver(self, frame: int) -> Term | None:
-        """The object whose method a frame is."""
-        activation = self.scene.frames[frame]
-        func = activation.call.func if isinstance(activation.call, Call) else None
-        return self.scene.place(func.value, activation.parent) if isinstance(func, Attribute) else None
+        return receiver(self.scene, frame) == optimizer
 
     def _scaler_call(self, method: str, call: Call, scaler: Term, frame: int) -> Iterator[Happening]:
         first = call.args[0] if call.args else None
@@ -206,7 +203,7 @@ class Events(Struct, dict=True):
             yield Happening(EventKind.ZERO, None, (optimizer,))
         elif method == "step":
             # A scaler's own method has looked for infs in its own way.
-            is_of_scaler = self._receiver(frame) in self.roles.scalers
+            is_of_scaler = receiver(self.scene, frame) in self.roles.scalers
             is_told = any(not is_none(argument.value) for argument in call.args) or is_of_scaler
             yield Happening(EventKind.FORGET if is_told else EventKind.DIRECT_STEP, None, (optimizer,))
         elif any(part in method for part in TOUCHING):
