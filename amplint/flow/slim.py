@@ -15,7 +15,8 @@ from amplint.model.tree import Node
 def slim(questions: Questions, keeps: Callable[[Step], bool], decides: Callable[[Node, int], bool]) -> Graph:
     """The graph of some questions, with the steps that a client keeps and those that change an answer.
 
-    decides says of a loop, in a frame, that it matters to the client when it ends, and of a test that its answer does.
+    decides says of a loop, in a frame, that it matters to the client when it ends, of a test that its answer does, and
+    of a handler that it does.
     """
     graph = questions.graph
     blocks = [_kept(block, questions, keeps) for block in graph.blocks]
@@ -53,7 +54,7 @@ def _kept(block: Block, questions: Questions, keeps: Callable[[Step], bool]) -> 
 def _matters(edge: Edge, questions: Questions, decides: Callable[[Node, int], bool]) -> bool:
     if edge.kind in (EdgeKind.BRANCH, EdgeKind.CASE):
         return questions.is_asked_by(edge) or (edge.node is not None and decides(edge.node, edge.frame))
-    if edge.kind in (EdgeKind.TURN, EdgeKind.EXHAUSTED):
+    if edge.kind in (EdgeKind.TURN, EdgeKind.EXHAUSTED, EdgeKind.CAUGHT):
         return edge.node is not None and decides(edge.node, edge.frame)
     return edge.kind is EdgeKind.EXCEPTION
 
