@@ -26,7 +26,7 @@ def kept_answer(scene: Scene, expr: Attribute, frame: int) -> Expr | None:
         return _given_by(found[1])
     told: list[Expr] = []
     for owner, value in assigned(*klass, expr.attr):
-        if not isinstance(value, Compare | BoolOp | Unary | Binary) and not _is_first(owner, value):
+        if not isinstance(value, Compare | BoolOp | Unary | Binary) and not is_first(owner, value):
             return None
         told += [value] if value is not None and not isinstance(value, Constant) else []
     return told[0] if len(told) == 1 else None
@@ -37,7 +37,7 @@ def _given_by(function: FunctionDef) -> Expr | None:
     return sole_return(function) if is_property and not is_abstract(function) else None
 
 
-def _is_first(owner: "Facts", value: Expr | None) -> bool:
+def is_first(owner: "Facts", value: Expr | None) -> bool:
     """Whether a value is the constant that an attribute has before any calculation."""
     if not isinstance(value, Constant):
         return False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.events import Events
+from amplint.facts.protocol.first_answers import first_answers, with_first
 from amplint.facts.protocol.gradients import Handling
 from amplint.facts.protocol.guards import Guards, common_loop, loop_around, ways_up
 from amplint.facts.protocol.happening import Happening
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 MOST_STATES = 64
 MOST_QUESTIONS = 6
+# How often a root is read: with the flags of a new object, and with flags of which nothing is known.
+MOST_ROUNDS = 2
 # A condition matters where one of these hangs on it; None is a backward.
 DECISIVE = frozenset(
     {None, EventKind.SCALE, EventKind.UNSCALE, EventKind.STEP, EventKind.DIRECT_STEP, EventKind.UPDATE, EventKind.ZERO}
@@ -158,8 +161,19 @@ def read(root: Root, scene: Scene) -> Reading | None:
     )
     graph = slim(questions, reader.is_concerned, reader.is_decided_by)
     given = questions.either_way(switch for scaler in roles.scalers for switch in reader.switches(scaler))
-    flow = explore(graph, reader, [reader.begin], questions, MOST_STATES, given)
-    return Reading(root, scene, roles, events, reader, questions, flow.is_given_up)
+    first = first_answers(scene, questions)
+    is_given_up = False
+    for _ in range(MOST_ROUNDS):
+        flow = explore(
+            graph, reader, [reader.begin], questions, MOST_STATES, [with_first(each, first) for each in given]
+        )
+        is_given_up = is_given_up or flow.is_given_up
+        # Who calls the root again finds the flags as it has left them.
+        ends = flow.arrivals(graph.exit)
+        if all(end.answers[index] is said for end in ends for index, said in first.items()):
+            break
+        first = {}
+    return Reading(root, scene, roles, events, reader, questions, is_given_up)
 
 
 def _is_wanted(home: "Facts", function: FunctionDef | Lambda) -> bool:
