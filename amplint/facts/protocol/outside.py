@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from amplint.facts.program.callers import bind, calls_of
 from amplint.flow.terms import OPAQUE, Term, Terms
-from amplint.model.tree import Attribute, ClassDef, Comprehension, Constant, FunctionDef, Module, Name, Node
+from amplint.model.tree import Attribute, ClassDef, Comprehension, Constant, Expr, FunctionDef, Module, Name, Node
 from amplint.model.walks import children
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class Outside(Struct):
     def _name(self, facts: "Facts", name: Name, me: Term | None) -> Term:
         scope = facts.index.function(name)
         bindings = facts.names.lookup(name.id, name)
+        given = _given(facts, scope, name.id)
+        if given is not None:
+            return self.term(*given, me)
         if not bindings or isinstance(bindings[0].scope, Module):
             module = "" if facts is self.facts else facts.path
             return ("name", name.id, "" if not bindings else module)
@@ -61,6 +65,22 @@ class Outside(Struct):
                 if any(isinstance(value, Name) and value.id == name.id for value in values):
                     return ("attr", me, attribute)
         return OPAQUE
+
+
+def _given(facts: "Facts", scope: Node | None, name: str) -> "tuple[Facts, Expr] | None":
+    """What a parameter of a plain function is given by the only call in sight, where that stands in a method."""
+    if not isinstance(scope, FunctionDef) or not isinstance(facts.index.parents.get(scope), Module):
+        return None
+    parameter = next((each for each in scope.parameters if each.name == name), None)
+    calls = calls_of(facts, scope) if parameter is not None else ()
+    if parameter is None or len(calls) != 1:
+        return None
+    home, call = calls[0]
+    around = home.index.function(call)
+    if not isinstance(around, FunctionDef) or not isinstance(home.index.parents.get(around), ClassDef):
+        return None
+    value = bind(scope, call).get(name, parameter.default)
+    return (home, value) if value is not None else None
 
 
 def _names_in(expr: Node) -> Iterator[Node]:

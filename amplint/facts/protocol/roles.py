@@ -109,11 +109,15 @@ class Roles(Struct):
         if not made:
             is_used_so = self._is_scaler_by_use(methods, found) or self._ends_its_round(place, methods, zeroed, found)
             return ScalerRole(place) if is_used_so else None
+        if 0 < sum(method(facts, klass, "step") is not None for facts, klass in _classes(made)) < len(made):
+            return None  # What a step does depends on which of them it is.
         switches = [self._enabled(origin, frame, place) for origin in made]
         if all(switch == ("const", "bool", False) for switch in switches):
             return None
         calls = frozenset(id(origin.expr) for origin in made) if len(made) == len(found) else None
-        chosen = chosen_switch(self.scene, made, switches, frame, owner_of(place))
+        others = [origin for origin in found if origin not in made]
+        others = others if search.is_complete and all(map(_stands_in, others)) else []
+        chosen = chosen_switch(self.scene, made, switches, others, frame, owner_of(place))
         return ScalerRole(place, chosen or _agreed(switches), calls)
 
     def _is_scaler_by_use(self, methods: "dict[str, list[tuple[Call, int]]]", origins: list[Origin]) -> bool:
@@ -277,6 +281,11 @@ def _classes(origins: list[Origin]) -> "Iterator[tuple[Facts, ClassDef]]":
             klass = seen_class(origin.facts, name)
             if klass is not None:
                 yield klass
+
+
+def _stands_in(origin: Origin) -> bool:
+    """Whether what may be there instead of a scaler is nothing, or an object of a class in sight."""
+    return is_none(origin.expr) or any(_classes([origin]))
 
 
 def _is_subclass(origin: Origin, name: str) -> bool:
