@@ -15,17 +15,18 @@ from amplint.facts.protocol.doubt import is_doubtful
 from amplint.facts.protocol.elsewhere import is_done_elsewhere
 from amplint.facts.protocol.forgotten import forgotten
 from amplint.facts.protocol.gradients import Handling
-from amplint.facts.protocol.guards import ways_up
+from amplint.facts.protocol.guards import common_loop, loop_around, ways_up
 from amplint.facts.protocol.left_out import clipped, premature, unapplied, unended, unscaled
 from amplint.facts.protocol.next_round import met_by_next_round
 from amplint.facts.protocol.reader import Misstep
 from amplint.facts.protocol.readings import Reading
+from amplint.facts.protocol.scaler_steps import closure_of
 from amplint.facts.protocol.told import is_told, is_waited_for
 from amplint.facts.protocol.unnoticed import unnoticed
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import CONSEQUENCES, EventKind, Gradients, Reason
 from amplint.knowledge.state import Error
-from amplint.model.tree import Attribute, Call
+from amplint.model.tree import Attribute, Call, Constant, For, Name
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -199,9 +200,24 @@ class _Judge:
         site = misstep.error.site
         assert isinstance(site, Step)
         step = (steps or [site])[0]
+        if closure_of(self.scene.homes[step.frame], step.node) is not None or self._takes_one_turn(step, site):
+            return None
         if is_waited_for(self.reading, step):
             return None
         return self._at(DefectKind.NO_UPDATE, step, misstep.error, because, after=site)
+
+    def _takes_one_turn(self, step: Step, site: Step) -> bool:
+        """Whether only a loop of one turn, as `for _ in range(TURNS)` may be, leads from a step back to a site."""
+        loop = common_loop(self.scene, step, site)
+        updates = self.reading.steps_of(EventKind.UPDATE)
+        if not isinstance(loop, For) or loop is not loop_around(self.scene, step) or not any(updates):
+            return False
+        match loop.iter:
+            case Call(func=Name(id="range"), args=(argument,)):
+                turns = self.reading.guards.value(argument.value, step.frame) or argument.value
+                return isinstance(turns, Constant) and turns.value == 1
+            case _:
+                return False
 
     def _unscaled_twice(self, misstep: Misstep, because: tuple[tuple[EventKind, Step], ...]) -> Defect | None:
         if misstep.is_of_plain_gradients:  # A path without the scaler's backward is one without the scaler.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplint.facts.protocol.readings import Reading
-from amplint.facts.protocol.roles import called_names
+from amplint.facts.protocol.roles import ScalerRole, called_names
 from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind
 from amplint.model.data import Entity
@@ -59,11 +59,29 @@ def closure_steps(readings: "tuple[Reading, ...]") -> Iterator[ClosureStep]:
             if not isinstance(call, Call) or call in seen or not call.args:
                 continue
             home = reading.scene.homes[step.frame]
-            given = (a for a in call.args[1:] if not a.star and a.name in (None, "closure"))
-            closure = next((a for a in given if _is_function(home, a.value)), None)
+            closure = closure_of(home, call)
+            if closure is not None and _may_take_closures(reading, step):
+                continue
             if closure is not None or _needs_closure(reading, step, call):
                 seen.add(call)
                 yield ClosureStep(home, call, closure)
+
+
+def closure_of(home: "Facts", call: Node) -> Argument | None:
+    """The argument of a scaler's step that is certainly a function."""
+    given = (a for a in call.args[1:] if not a.star and a.name in (None, "closure")) if isinstance(call, Call) else ()
+    return next((argument for argument in given if _is_function(home, argument.value)), None)
+
+
+def _may_take_closures(reading: Reading, step: Step) -> bool:
+    """Whether a scaler is held by an object inside another, and nobody sees what was put there."""
+    for happening in reading.events.of(step):
+        match reading.roles.scalers.get(happening.scaler) if happening.scaler is not None else None:
+            case ScalerRole(place=("attr", ("attr", *_), _), made=None):
+                return True
+            case _:
+                pass
+    return False
 
 
 def raising_clips(readings: "tuple[Reading, ...]") -> Iterator[RaisingClip]:
