@@ -38,7 +38,7 @@ from amplint.model.tree import (
     Try,
     While,
 )
-from amplint.model.walks import assigned_value, last_name, own_nodes, walk
+from amplint.model.walks import assigned_value, is_none, last_name, own_nodes, own_returns, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -74,7 +74,7 @@ class ScalerCreations:
 
     def _creations(self) -> Iterator[Creation]:
         for call in self._facts.index.calls:
-            makes_scaler = self._facts.names.may_mean(call.func, is_scaler)
+            makes_scaler = self._facts.names.may_mean(call.func, is_scaler) or self._gives_scaler(call)
             if not makes_scaler and self._facts.names.canonical(call.func) is None:
                 continue
             loops = self._facts.index.loops(call)
@@ -125,6 +125,17 @@ class ScalerCreations:
         owner, klass = made
         values = (value for found in owner.attributes(klass).values() for value in found)
         return any(owner.constructors.may_make(value, is_scaler) for value in values)
+
+    def _gives_scaler(self, call: Call) -> bool:
+        """Whether a call is of a function in sight that returns a new scaler, or nothing."""
+        is_kept = isinstance(self._facts.index.parents.get(call), Assign)
+        named = named_function(self._facts, call.func) if is_kept else None
+        if named is None or named[1].decorators:
+            return False
+        owner, function = named
+        values = [value for each in own_returns(function) for value in _chosen(each.value)]
+        made = [value for value in values if isinstance(value, Call) and owner.names.may_mean(value.func, is_scaler)]
+        return bool(made) and all(value in made or is_none(value) for value in values)
 
     def _is_once(self, call: Call) -> bool:
         """Behind a test that there is none yet, switched off, or as a default of something that exists."""
@@ -181,6 +192,14 @@ class ScalerCreations:
                     found = Origins().klass(caller, func.value)
                     if found is not None and found[1] is klass:
                         yield caller, site
+
+
+def _chosen(value: Node | None) -> "Iterator[Node | None]":
+    """A value, or the two that a conditional expression chooses from."""
+    if isinstance(value, IfExp):
+        yield from (*_chosen(value.body), *_chosen(value.orelse))
+    else:
+        yield value
 
 
 def outermost(facts: "Facts", creation: Creation) -> For | While | None:
