@@ -119,6 +119,8 @@ class Events(Struct, dict=True):
             yield Happening(_KINDS[handling], None, self.owners.of(node, frame), handling=handling)
         value = assigned_value(node)
         yield from record_read(self.scene, self.roles, value, frame)
+        for target in targets(node):
+            yield from record_read(self.scene, self.roles, target, frame)
         if isinstance(value, Call) and not is_lookup(value):
             for target in targets(node):
                 place = self.scene.place(target, frame)

@@ -17,7 +17,7 @@ def all_forgotten(roles: Roles) -> Iterator[Happening]:
 
 
 def record_read(scene: Scene, roles: Roles, value: Node | None, frame: int) -> Iterator[Happening]:
-    """Who reads the stage that a scaler keeps of an optimizer knows on which paths it was unscaled."""
+    """Who reads or writes the stage that a scaler keeps of an optimizer knows on which paths it was unscaled."""
     while isinstance(value, Subscript | Attribute):
         if isinstance(value, Attribute) and value.attr == RECORD:
             scaler = scene.place(value.value, frame)
