@@ -46,12 +46,16 @@ before the update that is not known to be an optimizer: its gradients may be the
 from collections.abc import Iterator
 
 from amplint.facts.gather import Facts
+from amplint.facts.program.branches import are_exclusive
+from amplint.facts.program.spelling import spelled
 from amplint.facts.protocol.defect import Defect, DefectKind
+from amplint.flow.graph import Step
 from amplint.knowledge.protocol import EventKind, Reason
-from amplint.model.edit import Applicability, Fix
+from amplint.model.edit import Applicability, DedentTail, DeleteStatement, Fix, InsertAfter, Repair
 from amplint.model.finding import Finding, Severity
-from amplint.model.tree import Attribute
-from amplint.rules.protocol_repairs import delete, is_sole, move_after, move_out
+from amplint.model.tree import Attribute, ExprStmt, For
+from amplint.model.walks import walk
+from amplint.rules.protocol_repairs import delete, is_element, is_sole, move_after, move_out, repair, statement_of
 from amplint.rules.protocol_report import report, scaler_name
 from amplint.rules.rule import Contract, FixAvailability, Rule
 
@@ -91,13 +95,37 @@ def _may_be_stepped(defect: Defect) -> bool:
 
 def _fix(defect: Defect) -> Fix | None:
     steps = [s for s in defect.reading.steps_of(EventKind.STEP) if defect.reading.are_together(s, defect.site)]
-    behind = [step for step in steps if step.node.span > defect.place.span]
-    if not behind:
-        return None
-    last = max(behind, key=lambda step: step.node.span)
+    behind = [step for step in steps if _may_follow(defect, step)]
     updates = [s for s in defect.reading.steps_of(EventKind.UPDATE) if defect.reading.are_together(s, defect.site)]
+    updates = [update for update in updates if _may_follow(defect, update)]
+    if not behind:
+        return _behind_loop(defect, steps) if not updates else None
+    last = max(behind, key=lambda step: step.node.span)
     later = [update for update in updates if update.node.span > last.node.span]
     if later:
         return move_out(defect, later[0], last) or delete(defect, defect.site, _ANOTHER, Applicability.UNSAFE)
     applicability = Applicability.SAFE if is_sole(defect) and len(behind) == 1 else Applicability.UNSAFE
     return move_after(defect, defect.site, last, applicability)
+
+
+def _may_follow(defect: Defect, step: Step) -> bool:
+    """Whether a step stands behind the update, and not in another arm of an `if`."""
+    return step.node.span > defect.place.span and not are_exclusive(defect.home, defect.place, step.node)
+
+
+def _behind_loop(defect: Defect, steps: list[Step]) -> Fix | None:
+    """The update moved behind the loop that steps one optimizer in each turn, where gradients come from before it."""
+    update = statement_of(defect, defect.site)
+    loop = defect.home.index.parents.get(update) if update is not None else None
+    if not isinstance(loop, For) or not isinstance(update, ExprStmt) or not is_element(defect):
+        return None
+    inside = set(walk(loop))
+    is_left = any(step.node in inside for step in defect.reading.steps_of(None))
+    if is_left or update not in loop.body or loop.orelse or not any(step.node in inside for step in steps):
+        return None
+    code = spelled(update.value)
+    title = f"move `{code}` behind the loop of line {loop.span.line}"
+    moved: list[Repair] = [DedentTail(update.span)]
+    if update is not loop.body[-1]:
+        moved = [DeleteStatement(update.span), InsertAfter(loop.span, code)]
+    return repair(title, Applicability.UNSAFE, *moved) if code else None
