@@ -9,26 +9,22 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from amplint.facts.autocast.carried_losses import backward_of
 from amplint.facts.autocast.cast_back import casts_back
 from amplint.facts.autocast.dtypes import dtype_names
 from amplint.facts.autocast.regions import Autocast, Region
-from amplint.facts.program.branches import are_exclusive
 from amplint.facts.training.events import EventKind, trained_models
 from amplint.facts.training.idle_scalers import idle_words
 from amplint.knowledge import training_names as known
 from amplint.model.data import Value
 from amplint.model.tree import (
-    AnnAssign,
     Argument,
-    Assign,
     Attribute,
-    AugAssign,
     Call,
     Expr,
     ExprStmt,
     FunctionDef,
     Name,
-    NamedExpr,
     Node,
     Parameter,
 )
@@ -77,15 +73,9 @@ class UnscaledTraining:
             is_default = region.dtypes == {None} and all(self._is_default_dtype(a) for a in region.autocasts)
             if "float16" not in region.dtypes and not is_default:
                 continue
-            carrying = tainted(region, function)
-            for event in self._facts.training.within(function.body):
-                func = event.call.func
-                if event.kind is not EventKind.BACKWARD or event.via or not isinstance(func, Attribute):
-                    continue
-                names = {node.id for node in walk(func.value) if isinstance(node, Name)}
-                if names & carrying and not are_exclusive(self._facts, region.opening, event.call):
-                    yield Unscaled(region, event.call, region.dtypes == _HALF or is_default)
-                    break
+            backward = backward_of(self._facts, region, function)
+            if backward is not None:
+                yield Unscaled(region, backward, region.dtypes == _HALF or is_default)
 
     def half_parameters(self) -> Iterator[HalfParameters]:
         """Models that are cast to float16 and then handed to an optimizer, in modules that run a backward."""
@@ -173,30 +163,3 @@ class UnscaledTraining:
                         return current
             current = current.func.value
         return None
-
-
-def tainted(region: Region, function: FunctionDef) -> frozenset[str]:
-    """The names of a function that carry something computed in a region, through assignments after it."""
-    found: set[str] = set()
-    for statement in region.body:
-        for node in walk(statement):
-            found |= _bound(node)
-    is_growing = True
-    while is_growing:
-        is_growing = False
-        for node in own_nodes(function):
-            if not isinstance(node, Assign | AugAssign | AnnAssign) or node.value is None or not _bound(node) - found:
-                continue
-            if any(isinstance(each, Name) and each.id in found for each in walk(node.value)):
-                found |= _bound(node)
-                is_growing = True
-    return frozenset(found)
-
-
-def _bound(node: Node) -> set[str]:
-    targets: tuple[Node, ...] = ()
-    if isinstance(node, Assign):
-        targets = node.targets
-    elif isinstance(node, AugAssign | AnnAssign | NamedExpr):
-        targets = (node.target,)
-    return {each.id for target in targets for each in walk(target) if isinstance(each, Name)}

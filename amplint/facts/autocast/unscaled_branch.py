@@ -6,8 +6,9 @@ Goes by a test for the scaler itself, in the function of the region; any switch 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from amplint.facts.autocast.carried_losses import tainted
 from amplint.facts.autocast.regions import Region
-from amplint.facts.autocast.unscaled import Unscaled, tainted
+from amplint.facts.autocast.unscaled import Unscaled
 from amplint.facts.program.branches import Side, sides
 from amplint.facts.program.spelling import spelled
 from amplint.facts.training.events import EventKind
