@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from amplint.model.data import Value
 from amplint.model.tree import (
+    Argument,
     Assign,
     Attribute,
     AugAssign,
@@ -19,10 +20,12 @@ from amplint.model.tree import (
     Compare,
     Constant,
     Expr,
+    List,
     Name,
     NamedExpr,
     Node,
     Subscript,
+    Tuple,
     Unary,
 )
 from amplint.model.walks import dotted, last_name, walk
@@ -82,8 +85,10 @@ def boundary(test: Expr, scope: Node | None = None, meaning: Meaning = lambda _:
             pairs = zip(parts, test.values, strict=True)
             ends = [part or _end(value, counters, from_one, meaning) for part, value in pairs]
             return _any_of(ends, test.op)
+        case Call(func=Name(id="any" | "all" as name), args=(Argument(value=Tuple() | List() as given),)):
+            return boundary(BoolOp(test.span, "or" if name == "any" else "and", given.elts), scope, meaning)
         case Compare() if len(test.ops) == 1:
-            return _compared(test.left, test.ops[0], test.comparators[0], scope)
+            return _compared(_counted(test.left, meaning), test.ops[0], test.comparators[0], scope)
         case Binary(op="%"):
             return _turned(_remainder(test, "==", Constant(test.span, 0)))
         case Call(func=Name(id="bool")) if len(test.args) == 1:
@@ -103,10 +108,22 @@ def asks_for_the_last(test: Expr) -> bool:
     return False
 
 
+def _counted(expr: Expr, meaning: Meaning) -> Expr:
+    """A remainder that has a name, or that `divmod` gives, as it would be written with `%`."""
+    stands_for = meaning(expr) if isinstance(expr, Name) else expr
+    match stands_for:
+        case Subscript(value=Call(func=Name(id="divmod"), args=(counter, period)), index=Constant(value=1)):
+            return Binary(expr.span, "%", counter.value, period.value)
+        case Binary(op="%"):
+            return stands_for
+        case _:
+            return expr
+
+
 def _named(test: Name | Attribute | Call, scope: Node | None, meaning: Meaning) -> Boundary | None:
     stands_for = meaning(test)
     if stands_for is not None:
-        found = boundary(stands_for, scope)
+        found = boundary(_counted(stands_for, meaning), scope)
         if found is not None or not isinstance(test, Attribute):
             return found
     place = test.func if isinstance(test, Call) else test

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amplint.facts.program.callers import bind
 from amplint.flow.terms import bindings, sole_return
 from amplint.model.data import Entity
-from amplint.model.tree import Argument, Call, Expr, FunctionDef, If, Lambda, Module, Name, Node, Parameter, Try
+from amplint.model.tree import Argument, Call, Expr, FunctionDef, If, IfExp, Lambda, Module, Name, Node, Parameter, Try
 from amplint.model.walks import element, walk
 
 if TYPE_CHECKING:
@@ -66,18 +66,34 @@ def bound_function(home: "Facts", func: Node, owner: Node) -> BoundFunction | No
 
 
 def _compiled(home: "Facts", found: "tuple[Binding, ...]") -> FunctionDef | None:
-    """The function that a name stands for in a compiled form: `step = torch.compile(step)`."""
-    calls = [each.value for each in found if isinstance(each.value, Call)]
+    """The function that a name stands for in a compiled form, perhaps on request: `step = torch.compile(step)`."""
+    values = [each.value for each in found if each.value is not None]
     defined = [each.node for each in found if isinstance(each.node, FunctionDef)]
-    if len(calls) != 1 or len(calls) + len(defined) != len(found) or not calls[0].args:
+    inner = [uncompiled(home, value) for value in values]
+    is_plain = all(value is name for value, name in zip(values, inner, strict=True))
+    if is_plain or len(values) + len(defined) != len(found):
         return None
-    inner = calls[0].args[0].value
-    if home.names.canonical(calls[0].func) not in COMPILERS or not isinstance(inner, Name):
-        return None
-    named = home.names.lookup(inner.id, inner)
-    own = [each.node for each in named if isinstance(each.node, FunctionDef)]
-    is_sole = len(own) == 1 and all(each.value in calls for each in named if each.node is not own[0])
-    return own[0] if is_sole and (not defined or defined == own) else None
+    functions = {*defined}
+    for name in inner:
+        named = home.names.lookup(name.id, name) if isinstance(name, Name) else ()
+        own = [each.node for each in named if isinstance(each.node, FunctionDef)]
+        if len(own) != 1 or not all(each.value in values for each in named if each.node is not own[0]):
+            return None
+        functions.add(own[0])
+    return functions.pop() if len(functions) == 1 else None
+
+
+def uncompiled(home: "Facts", value: Expr) -> Expr | None:
+    """What an expression compiles, or itself; of a choice, what both sides are; None for any other call."""
+    match value:
+        case Call():
+            is_compiler = home.names.canonical(value.func) in COMPILERS and bool(value.args)
+            return value.args[0].value if is_compiler else None
+        case IfExp():
+            yes, no = uncompiled(home, value.body), uncompiled(home, value.orelse)
+            return yes if isinstance(yes, Name) and isinstance(no, Name) and yes.id == no.id else None
+        case _:
+            return value
 
 
 def closure(

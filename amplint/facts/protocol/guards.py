@@ -3,14 +3,14 @@
 Knows which of them ask whether a group of micro-batches is complete; knows nothing of what the step does.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from msgspec import Struct, field
 
 from amplint.facts.program.branches import leaves
 from amplint.facts.program.callees import is_abstract
 from amplint.facts.program.spelling import spelled
-from amplint.facts.protocol.kept_answers import kept_answer
+from amplint.facts.protocol.kept_answers import flag, kept_answer, part_of_divmod
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.boundaries import Boundary, boundary
 from amplint.flow.graph import Step
@@ -28,6 +28,8 @@ from amplint.model.tree import (
     Generator,
     If,
     IfExp,
+    Match,
+    MatchCase,
     Module,
     Name,
     Node,
@@ -132,8 +134,10 @@ class Guards(Struct):
         except KeyError:
             return None
         values = [binding.value for binding in bindings if binding.value is not None]
+        if len(bindings) == 1 and not values:
+            return part_of_divmod(home.values.unpacked(bindings[0].node))
         if len(bindings) == 2 and len(values) == 2:
-            return _flag(values[0], values[1], home.index.parents)
+            return flag(values[0], values[1], home.index.parents)
         return values[0] if len(bindings) == 1 and values else None
 
     def _chosen(self, iterated: Expr, frame: int) -> Iterator[Guard]:
@@ -169,6 +173,8 @@ class Guards(Struct):
                     yield _guard(outer.test, child is outer.body, frame)
                 case For() if child in outer.body:
                     yield from self._chosen(outer.iter, frame)
+                case MatchCase() if child in outer.body:
+                    yield from _case(outer, index.parents[outer], frame)
                 case _:
                     pass
             yield from _early_exits(child, outer, frame)
@@ -203,21 +209,19 @@ def _early_exits(child: Node, outer: Node, frame: int) -> Iterator[Guard]:
                 yield _guard(statement.test, False, frame)
 
 
-def _flag(first: Expr, second: Expr, parents: Mapping[Node, Node]) -> Expr | None:
-    """`flag = True`, then `if test: flag = False`: what the flag says is that the test said no; and the other way."""
-    if not isinstance(first, Constant) or not isinstance(second, Constant):
-        return None
-    assignment = parents.get(second)
-    around = parents.get(assignment) if assignment is not None else None
-    if not isinstance(around, If) or around.orelse or around.body != (assignment,):
-        return None
-    match first.value, second.value:
-        case False, True:
-            return around.test
-        case True, False:
-            return Unary(around.test.span, "not", around.test)
-        case _:
-            return None
+def _case(case: MatchCase, match: Node, frame: int) -> Iterator[Guard]:
+    """`case 0` runs where the subject says no, what is behind it where the subject says yes."""
+    assert isinstance(match, Match)
+    before = match.cases[: match.cases.index(case)]
+    if case.guard is None and _is_zero(case) and not before:
+        yield _guard(match.subject, False, frame)
+    elif any(each.guard is None and _is_zero(each) for each in before):
+        yield _guard(match.subject, True, frame)
+
+
+def _is_zero(case: MatchCase) -> bool:
+    value = case.pattern.values[0] if len(case.pattern.values) == 1 and not case.pattern.captures else None
+    return isinstance(value, Constant) and type(value.value) is int and value.value == 0
 
 
 def common_loop(scene: Scene, one: Step, other: Step) -> For | While | None:

@@ -1,15 +1,31 @@
-"""What an attribute that a test asks stands for: the value of a property, or the one calculation assigned to it.
+"""What an attribute or a name that a test asks stands for: a property, the one calculation assigned to it, a flag.
 
 Knows the class of the object that is asked; refuses to choose where several values may be meant.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from amplint.facts.program.callees import is_abstract
 from amplint.facts.program.classes import PROPERTIES, assigned, method
+from amplint.facts.program.values import Given
 from amplint.facts.protocol.scene import Scene
 from amplint.flow.terms import sole_return
-from amplint.model.tree import Attribute, Binary, BoolOp, ClassDef, Compare, Constant, Expr, FunctionDef, Unary
+from amplint.model.tree import (
+    Attribute,
+    Binary,
+    BoolOp,
+    Call,
+    ClassDef,
+    Compare,
+    Constant,
+    Expr,
+    FunctionDef,
+    If,
+    Node,
+    Subscript,
+    Unary,
+)
 from amplint.model.walks import last_name
 
 if TYPE_CHECKING:
@@ -45,3 +61,27 @@ def is_first(owner: "Facts", value: Expr | None) -> bool:
     return not isinstance(function, FunctionDef) or (
         function.name == "__init__" and isinstance(owner.index.parents.get(function), ClassDef)
     )
+
+
+def part_of_divmod(given: Given) -> Expr | None:
+    """The part of a `divmod` that a name is unpacked from."""
+    if given.part is None or not isinstance(given.value, Call) or last_name(given.value.func) != "divmod":
+        return None
+    return Subscript(given.value.span, given.value, Constant(given.value.span, given.part))
+
+
+def flag(first: Expr, second: Expr, parents: Mapping[Node, Node]) -> Expr | None:
+    """`flag = True`, then `if test: flag = False`: what the flag says is that the test said no; and the other way."""
+    if not isinstance(first, Constant) or not isinstance(second, Constant):
+        return None
+    assignment = parents.get(second)
+    around = parents.get(assignment) if assignment is not None else None
+    if not isinstance(around, If) or around.orelse or around.body != (assignment,):
+        return None
+    match first.value, second.value:
+        case False, True:
+            return around.test
+        case True, False:
+            return Unary(around.test.span, "not", around.test)
+        case _:
+            return None
