@@ -21,11 +21,10 @@ from amplint.model.tree import (
     Expr,
     FunctionDef,
     Name,
-    NamedExpr,
     Node,
     Return,
 )
-from amplint.model.walks import own_nodes, own_returns, walk
+from amplint.model.walks import assigned_value, own_nodes, own_returns, targets, walk
 
 if TYPE_CHECKING:
     from amplint.facts.gather import Facts
@@ -116,15 +115,12 @@ def _is_detached(value: Expr) -> bool:
 def _given(facts: "Facts", call: Call) -> Iterator[str]:
     """The names that are assigned what a call returns."""
     statement = facts.index.statement(call)
-    value = getattr(statement, "value", None)
-    if isinstance(statement, Assign | AnnAssign) and value is not None and not _is_detached(value):
+    value = assigned_value(statement)
+    if value is not None and not isinstance(statement, AugAssign) and not _is_detached(value):
         yield from _bound(statement)
 
 
 def _bound(node: Node) -> set[str]:
-    targets: tuple[Node, ...] = ()
-    if isinstance(node, Assign):
-        targets = node.targets
-    elif isinstance(node, AugAssign | AnnAssign | NamedExpr):
-        targets = (node.target,)
-    return {each.id for target in targets for each in walk(target) if isinstance(each, Name)}
+    """The names that an assignment gives a value."""
+    places = targets(node) if assigned_value(node) is not None else ()
+    return {each.id for place in places for each in walk(place) if isinstance(each, Name)}
