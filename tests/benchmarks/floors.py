@@ -9,9 +9,7 @@ import ast
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import patch
 
-from amplint.model.tree import Module
 from amplint.source.prefilter import may_concern
 
 
@@ -22,7 +20,11 @@ def concerned(tree: Path) -> list[Path]:
 
 def follow(folder: Path) -> None:
     """Check the working directory, and keep each program that is parsed for it, imported ones included."""
+    # Loaded late, for what this module loads counts for every floor.
+    from unittest.mock import patch
+
     from amplint.cli.main import main
+    from amplint.model.tree import Module
     from amplint.syntax.parse import parse
 
     parsed = set[str]()
