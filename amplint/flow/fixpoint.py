@@ -108,14 +108,20 @@ def explore(
     unanswered = () if questions is None else questions.unanswered
     begins = tuple(given) or (unanswered,)
     kept = [any(answers[index] is not None for answers in begins) for index in range(len(unanswered))]
+    lost: dict[int, Point] = {}
     order: list[Spot] = []
 
     def arrive(spot: Spot, origin: tuple[Spot, Edge] | None) -> None:
         block = spot[0]
         if counts[block] >= (bound if len(order) < MOST_ARRIVALS else 1):
             flow.bounded.add(block)
-            said = zip(passage.answers.values[spot[1][0]], kept, strict=True)
-            spot = block, passage.point(tuple(answer if is_kept else None for answer, is_kept in said), client.unknown)
+            number = spot[1][0]
+            if number not in lost:
+                said = zip(passage.answers.values[number], kept, strict=True)
+                lost[number] = passage.point(
+                    tuple([each if is_kept else None for each, is_kept in said]), client.unknown
+                )
+            spot = block, lost[number]
         if spot not in origins:
             counts[block] += 1
             origins[spot] = origin

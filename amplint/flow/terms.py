@@ -51,9 +51,8 @@ OPAQUE: Term = ("opaque",)
 class Terms:
     """The terms of expressions in the frames of one graph.
 
-    properties: the names of properties that hand on an attribute of the same object, and of that attribute; answering:
-    by call and frame, what the
-    methods read that do nothing but answer.
+    properties: the names of properties that hand on an attribute of the same object, and of that attribute.
+    answering: by call and frame, what the methods read that do nothing but answer.
     """
 
     def __init__(

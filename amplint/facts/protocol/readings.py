@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 MOST_STATES = 64
 MOST_QUESTIONS = 6
-# How often a root is read: with the flags of a new object, and with flags of which nothing is known.
-MOST_ROUNDS = 2
 # A condition matters where one of these hangs on it; None is a backward.
 DECISIVE = frozenset(
     {None, EventKind.SCALE, EventKind.UNSCALE, EventKind.STEP, EventKind.DIRECT_STEP, EventKind.UPDATE, EventKind.ZERO}
@@ -163,16 +161,13 @@ def read(root: Root, scene: Scene) -> Reading | None:
     given = questions.either_way(switch for scaler in roles.scalers for switch in reader.switches(scaler))
     first = first_answers(scene, questions)
     is_given_up = False
-    for _ in range(MOST_ROUNDS):
-        flow = explore(
-            graph, reader, [reader.begin], questions, MOST_STATES, [with_first(each, first) for each in given]
-        )
+    # With the flags of a new object; then with any, where who calls the root again finds them otherwise.
+    for begins in ([with_first(each, first) for each in given], given):
+        flow = explore(graph, reader, [reader.begin], questions, MOST_STATES, begins)
         is_given_up = is_given_up or flow.is_given_up
-        # Who calls the root again finds the flags as it has left them.
         ends = flow.arrivals(graph.exit)
         if all(end.answers[index] is said for end in ends for index, said in first.items()):
             break
-        first = {}
     return Reading(root, scene, roles, events, reader, questions, is_given_up)
 
 
